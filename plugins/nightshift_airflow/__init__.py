@@ -1,0 +1,1 @@
+"""nightshift_airflow."""

@@ -1,0 +1,39 @@
+"""Output of the commands: one JSON object on stdout, or text for people; logs and progress go to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+from pydantic import BaseModel
+from rich.console import Console
+
+from rag_core.datamodel.query import cell_to_json
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else there.")]
+
+console = Console()
+error_console = Console(stderr=True)
+
+
+def to_json(value: Any) -> Any:
+    """A value of ours as JSON values; loses no digit (see `cell_to_json`)."""
+    if isinstance(value, BaseModel):
+        return to_json(value.model_dump(mode="python"))
+    if isinstance(value, dict):
+        return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [to_json(item) for item in value]
+    return cell_to_json(value)
+
+
+def emit(value: Any, *, as_json: bool, render: Callable[[], None]) -> None:
+    """Prints `value` as JSON, or calls `render` to print it for people."""
+    if as_json:
+        sys.stdout.write(json.dumps(to_json(value), ensure_ascii=False, allow_nan=False) + "\n")
+        sys.stdout.flush()
+    else:
+        render()

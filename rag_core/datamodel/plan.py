@@ -1,0 +1,93 @@
+"""How a question is answered: steps over the warehouse and the documents."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from rag_core.datamodel.base import Record
+
+QueryType = Literal["sql", "documents", "both", "none"]
+Complexity = Literal["simple", "complex", "decomposed"]
+Strategy = Literal["replay", "metric", "verified", "model", "decomposed", "none"]
+Grain = Literal["day", "week", "month", "quarter", "year"]
+
+
+class DimensionFilter(Record):
+    """Keep rows whose dimension has (or lacks) one of these values, as the warehouse spells them."""
+
+    dimension: str
+    values: tuple[Any, ...]
+    negated: bool = False
+
+
+class TimeRange(Record):
+    """Half-open range of days [start, end). `label` is the question's wording ("last quarter"), kept relative."""
+
+    start: date | None = None
+    end: date | None = None
+    label: str = ""
+
+
+class MetricQuery(Record):
+    """A question over governed metrics, before it is compiled to SQL.
+
+    `comparison` adds, for each row, the value of the period before (`previous`) or of the same period a year before
+    (`year_ago`) with difference and relative change. `order` sorts by the first metric; without it rows come in the
+    order of the dimensions. `limit` needs an order.
+    """
+
+    metrics: tuple[str, ...]
+    dimensions: tuple[str, ...] = ()
+    grain: Grain | None = None
+    filters: tuple[DimensionFilter, ...] = ()
+    time_range: TimeRange | None = None
+    comparison: Literal["none", "previous", "year_ago"] = "none"
+    share: bool = False
+    running_total: bool = False
+    order: Literal["ascending", "descending"] | None = None
+    limit: int | None = None
+
+
+class SqlStep(Record):
+    """A step for the SQL worker: a metric query to compile, or SQL that a model or an analyst wrote."""
+
+    kind: Literal["sql"] = "sql"
+    step_id: str
+    task: str
+    metric_query: MetricQuery | None = None
+    sql: str | None = None
+    depends_on: tuple[str, ...] = ()
+
+
+class SearchStep(Record):
+    """A step for the vector worker. `filters` are equality filters on document metadata, applied before ranking."""
+
+    kind: Literal["search"] = "search"
+    step_id: str
+    task: str
+    query: str
+    filters: dict[str, str] = {}
+    top: int = 8
+    recency_half_life_days: float | None = None
+    depends_on: tuple[str, ...] = ()
+
+
+Step = Annotated[SqlStep | SearchStep, Field(discriminator="kind")]
+
+
+class Plan(Record):
+    """The planner's decision on one question. `unmatched` are content words that no source was found for."""
+
+    plan_id: str
+    question: str
+    run_date: date
+    query_type: QueryType
+    complexity: Complexity = "simple"
+    strategy: Strategy
+    steps: tuple[Step, ...] = ()
+    reasoning: str = ""
+    unmatched: tuple[str, ...] = ()
+    clarification: str | None = None

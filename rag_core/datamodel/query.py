@@ -1,0 +1,115 @@
+"""What goes to a warehouse and what comes back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Literal
+
+from rag_core.datamodel.base import Record
+
+
+# What a database cursor hands out; the types are the cursor's own, never those of pandas.
+Cell = Any
+TruncatedBy = Literal["rows", "bytes"]
+
+
+class Limits(Record):
+    """Bounds of one query. `timeout_seconds` is enforced by the server and by a client-side deadline."""
+
+    max_rows: int = 10_000
+    max_bytes: int = 16 * 1024 * 1024
+    timeout_seconds: float = 30.0
+
+
+class GuardedSql(Record):
+    """One read-only statement that the SQL guard has let through. Only `rag_core.policy.sql_guard` makes one.
+
+    `text` is in the dialect of the warehouse and contains no parameter placeholders. `own_limit` is the statement's own
+    outermost LIMIT, so that a result of just that many rows is not mistaken for a complete count.
+    """
+
+    text: str
+    dialect: str
+    tables: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    own_limit: int | None = None
+
+
+class GuardVerdict(Record):
+    """The guard's decision on one statement.
+
+    `code` is `ok` or a stable word for the reason; `tables` are `schema.table`, `columns` `schema.table.column`, as the
+    catalog spells them. `query` is set just when `allowed`.
+    """
+
+    allowed: bool
+    code: str
+    message: str
+    dialect: str
+    suggestions: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    query: GuardedSql | None = None
+
+
+class ResultColumn(Record):
+    """One column of a result. `type` is the canonical type name, as in the catalog (e.g. `numeric(12,2)`)."""
+
+    name: str
+    type: str
+
+
+class QueryResult(Record):
+    """Rows in the order of the database; columns are positional, duplicate names survive.
+
+    Cells keep the cursor's own Python types (int, Decimal, float, str, bool, date, aware datetime, ...).
+    `truncated_by` says which cap cut the result, None when it is whole.
+    """
+
+    columns: tuple[ResultColumn, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    truncated_by: TruncatedBy | None = None
+    own_limit: int | None = None
+    seconds: float = 0.0
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows fetched (after caps)."""
+        return len(self.rows)
+
+    def column_index(self, name: str) -> int:
+        """Position of the first column called `name`; raises KeyError."""
+        for index, column in enumerate(self.columns):
+            if column.name == name:
+                return index
+        raise KeyError(name)
+
+
+def cell_to_json(value: Cell) -> Any:
+    """A JSON value that loses nothing: Decimals and big integers become text, NaN and infinities their names.
+
+    Dates and times become ISO 8601 text, bytes hexadecimal text.
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return value if -(2**53) < value < 2**53 else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Decimal):
+        return format(value, "f") if value.is_finite() else str(value)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).hex()
+    if isinstance(value, Mapping):
+        return {str(key): cell_to_json(item) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [cell_to_json(item) for item in value]
+    return str(value)

@@ -1,0 +1,123 @@
+"""All settings, built once and passed down. Nothing else reads the environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from rag_core.errors import ConfigurationError
+
+
+class StoreSettings(BaseModel):
+    """PostgreSQL with pgvector for documents, plans, audit and reports. No DSN: the embedded server."""
+
+    dsn: SecretStr | None = None
+
+
+class WarehouseSettings(BaseModel):
+    """The warehouse that questions are asked of, read only. No DSN: the sample on the embedded server."""
+
+    dsn: SecretStr | None = None
+    policy: Path = Path("config/schema_policy.yaml")
+    semantic_model: Path = Path("config/semantic_model.yaml")
+    timezone: str = "UTC"
+
+
+class ChatModelSettings(BaseModel):
+    """Any OpenAI-compatible endpoint. Without a model the core answers what it can prove."""
+
+    base_url: str | None = None
+    model: str | None = None
+    api_key: SecretStr | None = None
+    router_model: str | None = None
+    timeout_seconds: float = 120.0
+    context_tokens: int = 8192
+    max_output_tokens: int = 700
+    price_per_million_prompt: float | None = None
+    price_per_million_completion: float | None = None
+
+
+class EmbeddingSettings(BaseModel):
+    """A model from an installed package (`packaged:NAME`) or a hub name."""
+
+    model: str = "packaged:all-minilm-l6-v2"
+    batch_size: int = 32
+
+
+class IngestionSettings(BaseModel):
+    """Where ingestion finds its rules and, for the scheduled run, its documents."""
+
+    config: Path = Path("config/ingestion.yaml")
+    sources: list[Path] = []
+
+
+class BatchSettings(BaseModel):
+    """Where the batch files and expectation files lie, and the bounds of one question."""
+
+    folder: Path = Path("config/batches")
+    question_seconds: float = 120.0
+    question_steps: int = 30
+
+
+class AirflowSettings(BaseModel):
+    """The Airflow that `nightshift` starts on loopback."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    username: str = "admin"
+    password: SecretStr | None = None
+
+
+class Settings(BaseSettings):
+    """Settings from `NIGHTSHIFT_*` (groups joined by `__`), from `.env`, or their defaults, in this order."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="NIGHTSHIFT_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        extra="ignore",
+        hide_input_in_errors=True,
+    )
+
+    home: Path = Path(".nightshift")
+    today: str | None = Field(default=None, description="Fixed run date (YYYY-MM-DD) instead of the clock's")
+    store: StoreSettings = StoreSettings()
+    warehouse: WarehouseSettings = WarehouseSettings()
+    llm: ChatModelSettings = ChatModelSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    ingestion: IngestionSettings = IngestionSettings()
+    batch: BatchSettings = BatchSettings()
+    airflow: AirflowSettings = AirflowSettings()
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("OPENAI_API_KEY"))
+
+    @property
+    def embedded_store(self) -> bool:
+        """Whether the store is the embedded server."""
+        return self.store.dsn is None
+
+    @property
+    def embedded_warehouse(self) -> bool:
+        """Whether the warehouse is the sample on the embedded server."""
+        return self.warehouse.dsn is None
+
+    @property
+    def chat_model_configured(self) -> bool:
+        """Whether a chat model may be called: a model name, or a bare OpenAI key."""
+        return self.llm.model is not None or self.openai_api_key is not None
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Reads the environment once.
+
+    Raises ConfigurationError with one line that names the setting; values are never repeated, they may be secrets.
+    """
+    try:
+        settings = Settings(**overrides)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = "NIGHTSHIFT_" + "__".join(str(part) for part in first["loc"]).upper()
+        raise ConfigurationError(f"setting {name}: {first['msg']}") from None
+    return settings.model_copy(update={"home": settings.home.expanduser().absolute()})
