@@ -37,3 +37,9 @@ def statement(name: str) -> LiteralString:
 def template(name: str) -> sql.SQL:
     """The same as a composable, for statements with `{identifiers}` to be formatted by psycopg."""
     return sql.SQL(statement(name))
+
+
+@cache
+def script(name: str) -> sql.SQL:
+    """The statements of `sql/scripts/<name>.sql`, to be formatted with identifiers and run without parameters."""
+    return sql.SQL(literal((files_root() / "sql" / "scripts" / f"{name}.sql").read_text(encoding="utf-8")))

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from rag_core.datamodel.base import Record
 
-
 # What a database cursor hands out; the types are the cursor's own, never those of pandas.
 Cell = Any
 TruncatedBy = Literal["rows", "bytes"]

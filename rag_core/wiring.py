@@ -1,0 +1,202 @@
+"""The composition root: builds every adapter, each when it is first used, and hands them on.
+
+Imports stand inside the properties on purpose: a command that only lists plans must not pay for torch or LangGraph.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from rag_core.connectors.dsn import libpq_dsn, parse_dsn
+from rag_core.connectors.sql_files import files_root
+from rag_core.connectors.store import Store
+from rag_core.errors import ConfigurationError
+from rag_core.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from rag_core.batch.runner import BatchRunner
+    from rag_core.connectors.base import ChatModel, Embedder, Warehouse
+    from rag_core.graph.build import Orchestrator
+    from rag_core.policy.rules import Policy
+    from rag_core.policy.sql_guard import SqlGuard
+    from rag_core.retrieval.search import HybridSearch
+    from rag_core.schema.cache import CatalogCache
+    from rag_core.semantics.model import SemanticModel
+    from rag_core.semantics.values import ValueIndex
+
+# The last day of the sample's data is the day before: relative times in its questions refer to this day.
+SAMPLE_AS_OF = date(2026, 7, 1)
+
+
+class Services:
+    """Everything that one process uses. Close it, or use it as a context manager."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def __enter__(self) -> Services:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives back every connection that was opened."""
+        for name in ("warehouse", "store"):
+            opened = self.__dict__.pop(name, None)
+            if opened is not None:
+                opened.close()
+
+    def config_path(self, path: Path) -> Path:
+        """A file of the configuration: as given, else relative to the working folder, else the shipped one."""
+        if path.is_absolute() or path.exists():
+            return path
+        return files_root() / path
+
+    def run_date(self, wanted: str | None = None) -> date:
+        """The date that relative times refer to: as asked, as set, the sample's, else today in the time zone set."""
+        text = wanted or self.settings.today
+        if text:
+            try:
+                return date.fromisoformat(text)
+            except ValueError:
+                raise ConfigurationError(f"not a date of the form YYYY-MM-DD: {text}") from None
+        if self.settings.embedded_warehouse:
+            return SAMPLE_AS_OF
+        try:
+            zone = ZoneInfo(self.settings.warehouse.timezone)
+        except (ZoneInfoNotFoundError, ValueError):
+            raise ConfigurationError(
+                f"NIGHTSHIFT_WAREHOUSE__TIMEZONE is not a time zone: {self.settings.warehouse.timezone}"
+            ) from None
+        return datetime.now(zone).date()
+
+    @cached_property
+    def store_dsn(self) -> str:
+        """The store's URL in libpq's form."""
+        from rag_core.provision import embedded_store_dsn  # noqa: PLC0415 - starts the embedded server
+
+        if self.settings.store.dsn is None:
+            return embedded_store_dsn(self.settings)
+        url = parse_dsn(self.settings.store.dsn.get_secret_value(), setting="NIGHTSHIFT_STORE__DSN")
+        return libpq_dsn(url)
+
+    @cached_property
+    def warehouse_dsn(self) -> str:
+        """The warehouse's SQLAlchemy URL."""
+        from rag_core.provision import embedded_warehouse_dsn  # noqa: PLC0415 - starts the embedded server
+
+        if self.settings.warehouse.dsn is None:
+            return embedded_warehouse_dsn(self.settings)
+        return self.settings.warehouse.dsn.get_secret_value()
+
+    @cached_property
+    def store(self) -> Store:
+        """Connections to the store."""
+        return Store(self.store_dsn)
+
+    @cached_property
+    def warehouse(self) -> Warehouse:
+        """The warehouse, by the adapter that its URL names."""
+        from rag_core.connectors.warehouses import open_warehouse  # noqa: PLC0415 - drivers
+
+        return open_warehouse(self.warehouse_dsn, timezone=self.settings.warehouse.timezone)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The warehouse policy."""
+        from rag_core.policy.rules import load_policy  # noqa: PLC0415
+
+        return load_policy(self.config_path(self.settings.warehouse.policy))
+
+    @cached_property
+    def catalog_cache(self) -> CatalogCache:
+        """The warehouse's schema, cached."""
+        from rag_core.schema.cache import CatalogCache  # noqa: PLC0415
+
+        return CatalogCache(self.warehouse)
+
+    @property
+    def guard(self) -> SqlGuard:
+        """The SQL guard over the current catalog."""
+        from rag_core.policy.sql_guard import SqlGuard  # noqa: PLC0415
+
+        return SqlGuard(self.policy, self.catalog_cache.current())
+
+    @cached_property
+    def semantic_model(self) -> SemanticModel:
+        """Metrics and dimensions."""
+        from rag_core.semantics.model import load_semantic_model  # noqa: PLC0415
+
+        return load_semantic_model(self.config_path(self.settings.warehouse.semantic_model))
+
+    @cached_property
+    def values(self) -> ValueIndex:
+        """Values of the dimensions, read through the guard."""
+        from rag_core.semantics.values import read_values  # noqa: PLC0415
+
+        return read_values(self.semantic_model, self.warehouse, self.guard)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedding model; its weights load with the first text."""
+        from rag_core.connectors.embedder import load_embedder  # noqa: PLC0415 - torch
+
+        return load_embedder(self.settings.embedding.model, batch_size=self.settings.embedding.batch_size)
+
+    @cached_property
+    def search(self) -> HybridSearch:
+        """Search over the documents."""
+        from rag_core.retrieval.search import HybridSearch  # noqa: PLC0415
+
+        return HybridSearch(self.store, self.embedder)
+
+    @cached_property
+    def chat_model(self) -> ChatModel | None:
+        """The chat model, or None where none is configured."""
+        if not self.settings.chat_model_configured:
+            return None
+        from rag_core.connectors.chat_model import OpenAIChatModel  # noqa: PLC0415 - langchain
+
+        return OpenAIChatModel(self.settings.llm, openai_api_key=self.settings.openai_api_key)
+
+    @cached_property
+    def orchestrator(self) -> Orchestrator:
+        """The graph that answers questions."""
+        from rag_core.graph.build import Orchestrator  # noqa: PLC0415 - langgraph
+
+        return Orchestrator(
+            warehouse=self.warehouse,
+            guard=self.guard,
+            catalog_cache=self.catalog_cache,
+            semantic_model=self.semantic_model,
+            values=self.values,
+            search=self.search,
+            chat_model=self.chat_model,
+            store=self.store,
+            question_seconds=self.settings.batch.question_seconds,
+            question_steps=self.settings.batch.question_steps,
+        )
+
+    @cached_property
+    def batch_runner(self) -> BatchRunner:
+        """Runs batches."""
+        from rag_core.batch.runner import BatchRunner  # noqa: PLC0415
+
+        return BatchRunner(
+            store=self.store,
+            orchestrator=lambda: self.orchestrator,
+            reports_folder=self.settings.home / "reports",
+        )
+
+
+def open_services(settings: Settings | None = None) -> Services:
+    """Services for one process, with settings from the environment unless given."""
+    return Services(settings or load_settings())

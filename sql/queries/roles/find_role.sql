@@ -1,0 +1,1 @@
+SELECT rolname FROM pg_roles WHERE rolname = %(role)s;
