@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Region(NamedTuple):
-    """A sales region; ``share`` is its part of the customers, ``distributor`` of its orders by distributors."""
+    """A sales region; ``share`` is its part of the customers, ``distributor`` of its orders by resale."""
 
     code: str
     name: str
@@ -36,7 +36,7 @@ class Segment(NamedTuple):
 
 
 class Product(NamedTuple):
-    """A product; prices and costs in euro cents, ``weight`` its part of the lines, ``tickets`` of the tickets."""
+    """A product; prices and cost in cents, ``weight`` its part of the lines, ``tickets`` of the tickets."""
 
     product_id: int
     name: str
@@ -49,7 +49,7 @@ class Product(NamedTuple):
 
     @property
     def price(self) -> int:
-        """List price in cents since the rise of 6 % on 2025-04-01; every old price is a multiple of 50 cents."""
+        """List price in cents since the rise of 6 % on 2025-04-01; old prices are multiples of 50 cents."""
         return self.price_before * 106 // 100
 
 

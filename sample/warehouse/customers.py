@@ -5,24 +5,13 @@ from datetime import date, timedelta
 from random import Random
 
 from sample.warehouse.catalog import COUNTRIES, REGIONS, SEGMENTS, Country, Region, Segment
+from sample.warehouse.names import NAMES
 from sample.warehouse.timeline import FIRST_DAY, MONTHS, Month, churn_factor, stream
 
 INITIAL_CUSTOMERS = 3500
 MONTHLY_GROWTH = 0.004
 FLEET_CUSTOMER = "Waalhaven Logistics"
 
-_STEMS = (
-    "Alder Amber Anker Arden Aspen Aurel Birch Boreal Brisa Calder Cedar Cobalt Corvin Dahlia Delta Dorsal Ember Falken "
-    "Ferra Fjell Fontana Garda Granit Harbour Hassel Helio Horizon Ibis Iris Juniper Kastell Kestrel Klar Lagoa Larch "
-    "Linden Lumen Marsh Meridian Mira Mistral Monte Nautica Norden Novum Oliva Onyx Orion Osprey Pelican Pinar Polder "
-    "Prado Quarry Quercus Rapide Rhen Rivera Rowan Sable Salix Sierra Silva Solent Stella Stern Strand Tamar Terra "
-    "Tidal Torre Tundra Ulmen Umbra Valen Vega Verde Vesper Vista Wald Weir Willow Zenit Zephyr"
-).split()
-_TRADES = (
-    "Aqua Bakeries Breweries Cold-Chain Dairies Energy Estates Facilities Farms Foods Glass Grid Heating Hotels "
-    "Housing Installations Irrigation Kliniken Laundries Logistics Malls Metals Mills Offices Paper Parks Plastics "
-    "Ports Power Properties Retail Schools Storage Textiles Timber Transport Utilities Water Wharves Works"
-).split()
 _MANAGERS = {
     "NOR": ("Astrid Hjelm", "Olav Brekke", "Saana Koskela"),
     "DAC": ("Jana Reinholt", "Tobias Kranz", "Urs Bachmann", "Helene Wolff"),
@@ -105,7 +94,7 @@ def _sign(
     country = rng.choices(countries, [c.share for c in countries])[0]
     name = ""
     while not name or name in names:
-        name = f"{rng.choice(_STEMS)} {rng.choice(_TRADES)} {country.legal_form}"
+        name = f"{rng.choice(NAMES['stems'])} {rng.choice(NAMES['trades'])} {country.legal_form}"
     names.add(name)
     managed = rng.random() < {"smb": 0.05, "mid_market": 0.7, "enterprise": 0.97}[segment.code]
     manager = rng.choice(_MANAGERS[region.code]) if managed else None

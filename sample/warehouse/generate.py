@@ -1,4 +1,4 @@
-"""The rows of every table of the sample warehouse, from one seed number. Pure: no clock, no database, no files."""
+"""The rows of every table of the sample warehouse from one seed number. Pure: no clock, database or file."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -3,7 +3,6 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import LiteralString, cast
 
 import psycopg
 from psycopg import sql
@@ -11,9 +10,10 @@ from psycopg import sql
 from sample.warehouse.generate import GENERATOR_VERSION, TABLES, generate
 
 _SCHEMA = Path(__file__).with_name("schema.sql")
+_CONSTRAINTS = Path(__file__).with_name("constraints.sql")
 # Any number will do, as long as nobody else takes it: two loaders must not drop each other's tables.
 _LOCK = 7_031_118
-_IDENTITIES = (("public.customers", "customer_id"), ('public."SalesTarget"', "TargetId"))
+_IDENTITIES = (("public", "customers", "customer_id"), ("public", "SalesTarget", "TargetId"))
 
 
 class WarehouseNotEmptyError(Exception):
@@ -21,12 +21,13 @@ class WarehouseNotEmptyError(Exception):
 
 
 def load_warehouse(conninfo: str, *, seed: int = 7) -> dict[str, int]:
-    """Create and fill the sample warehouse; return the rows of each table, keyed ``schema.table``.
+    """Create and fill the sample warehouse; return the rows of each table by ``schema.table``.
 
-    Connects as an owner of the database. If the same seed and generator version are there already, only counts.
-    Another seed or version is dropped and loaded anew. Grants nothing to anybody.
+    Connects as an owner of the database. What the same seed and generator version loaded is only counted,
+    what another one loaded is dropped and made anew. Grants nothing to anybody.
 
-    Raises ``WarehouseNotEmptyError`` if tables of others are in the way, ``psycopg.Error`` if the database refuses.
+    Raises ``WarehouseNotEmptyError`` if tables of others are in the way, ``psycopg.Error`` if the database
+    refuses; either leaves the database as it was.
     """
     with psycopg.connect(conninfo, application_name="nightshift sample") as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
@@ -52,12 +53,17 @@ def marker(seed: int) -> str:
 
 
 def _marker(connection: psycopg.Connection) -> str | None:
+    comment = _comment(connection)
+    start = comment.find("Sample warehouse, seed ")
+    return comment[start:] if start >= 0 else None
+
+
+def _comment(connection: psycopg.Connection) -> str:
+    """The comment of schema ``ops``, empty if there is none."""
     row = connection.execute(
         "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = 'ops'"
     ).fetchone()
-    comment = str(row[0] or "") if row else ""
-    start = comment.find("Sample warehouse, seed ")
-    return comment[start:] if start >= 0 else None
+    return str(row[0]) if row and row[0] else ""
 
 
 def _refuse_foreign_tables(connection: psycopg.Connection) -> None:
@@ -73,9 +79,9 @@ def _refuse_foreign_tables(connection: psycopg.Connection) -> None:
         ([*(name.partition(".")[2] for name in TABLES), "active_customers", "monthly_revenue"],),
     ).fetchall()
     if rows:
-        names = ", ".join(str(row[0]) for row in rows[:5])
+        names = ", ".join(row[0] for row in rows[:5])
         raise WarehouseNotEmptyError(
-            f"database {connection.info.dbname} already holds {names}, not made by the sample: use an empty database"
+            f"database {connection.info.dbname} holds {names}, not made by the sample: use an empty database"
         )
 
 
@@ -91,8 +97,7 @@ def _drop(connection: psycopg.Connection) -> None:
 
 
 def _create(connection: psycopg.Connection, seed: int) -> None:
-    # The file is part of this package and nobody's input, hence the cast.
-    connection.execute(cast(LiteralString, _SCHEMA.read_text(encoding="utf-8")))
+    connection.execute(_SCHEMA.read_text(encoding="utf-8"))
     for name, rows in generate(seed):
         statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
             sql.Identifier(*name.split(".")), sql.SQL(", ").join(map(sql.Identifier, TABLES[name]))
@@ -100,27 +105,21 @@ def _create(connection: psycopg.Connection, seed: int) -> None:
         with connection.cursor() as cursor, cursor.copy(statement) as copy:
             for row in rows:
                 copy.write_row(row)
-    for table, column in _IDENTITIES:
-        _continue_identity(connection, table, column)
+    connection.execute(_CONSTRAINTS.read_text(encoding="utf-8"))
+    for schema, table, column in _IDENTITIES:
+        _continue_identity(connection, sql.Identifier(schema, table), column)
     connection.execute("REFRESH MATERIALIZED VIEW public.monthly_revenue")
-    comment = connection.execute(
-        "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = 'ops'"
-    ).fetchone()
-    described = f"{comment[0] if comment else ''} {marker(seed)}".strip()
+    described = f"{_comment(connection)} {marker(seed)}"
     connection.execute(sql.SQL("COMMENT ON SCHEMA ops IS {}").format(sql.Literal(described)))
     for name in [*TABLES, "public.monthly_revenue"]:
         connection.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(*name.split("."))))
 
 
-def _continue_identity(connection: psycopg.Connection, table: str, column: str) -> None:
+def _continue_identity(connection: psycopg.Connection, table: sql.Identifier, column: str) -> None:
     """Let the next number follow the highest one loaded."""
-    quoted = sql.SQL(cast(LiteralString, table))
-    connection.execute(
-        sql.SQL("SELECT setval(pg_get_serial_sequence(%s, %s), (SELECT max({}) FROM {}))").format(
-            sql.Identifier(column), quoted
-        ),
-        (table, column),
-    )
+    statement = sql.SQL("SELECT setval(pg_get_serial_sequence(%s, %s), (SELECT max({}) FROM {}))")
+    name = table.as_string(connection)
+    connection.execute(statement.format(sql.Identifier(column), table), (name, column))
 
 
 def _counts(connection: psycopg.Connection) -> dict[str, int]:

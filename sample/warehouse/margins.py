@@ -1,4 +1,4 @@
-"""What Finance derives from the orders: monthly margins (S1) and sales targets. Pure; amounts in euro cents."""
+"""What Finance derives from the orders: monthly margins (S1) and sales targets. Pure; amounts in cents."""
 
 from datetime import date
 from typing import NamedTuple
@@ -44,10 +44,10 @@ def build_margins(seed: int, orders: list[Order]) -> list[Margin]:
     revenue: dict[tuple[date, str, str], int] = {}
     cost: dict[tuple[date, str, str], int] = {}
     for order in orders:
-        month = order.order_date.replace(day=1)
+        booked = order.order_date.replace(day=1)
         for line in order.lines:
             product = PRODUCTS[line.product_id - 1]
-            key = (month, order.customer.region_code, product.family)
+            key = (booked, order.customer.region_code, product.family)
             revenue[key] = revenue.get(key, 0) + line.total
             cost[key] = cost.get(key, 0) + line.quantity * product.unit_cost
     rng = stream(seed, "margins")
@@ -70,7 +70,7 @@ def freight_rate(month: Month, region_code: str, family: str) -> float:
 
 
 def build_targets(seed: int, margins: list[Margin]) -> list[Target]:
-    """A target a region and quarter: a little over the mean of the four quarters before, in steps of EUR 5,000.
+    """A target a region and quarter: a little over the mean of the last four quarters, in steps of EUR 5,000.
 
     The first year has no such past; its targets are set around what was sold.
     """

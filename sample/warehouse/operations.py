@@ -146,23 +146,23 @@ def _incident(
     )
     over = taken + timedelta(seconds=round(60 * _RESOLVE[severity] * float(rng.lognormvariate(0.0, 0.6))))
     # An open one stays open only near the end of the sample: nobody leaves a fault for months.
-    recent = (_END - started).days < 10
+    recent = (_END - started).days < 14
     acknowledged = None if severity == "sev4" and rng.random() < 0.15 else min(taken, _END)
-    resolved = None if over > _END or (recent and rng.random() < 0.4) else over
+    resolved = None if over > _END or (recent and rng.random() < 0.6) else over
     return Incident(0, service.service_id, severity, title, started, acknowledged, resolved, deployment_id)
 
 
 def build_headcount(seed: int) -> list[Headcount]:
-    """One row a month and team (36 x 6). From 2026 on only Security hires; Customer Care loses about 15 % (S7)."""
+    """One row a month and team (36 x 6). From 2026 only Security hires; Customer Care loses 15 % (S7)."""
     rng = stream(seed, "headcount")
     found: list[Headcount] = []
     for month in MONTHS:
         for team, first, last in TEAMS:
             positions: int | None = rng.randrange(1, 4)
-            if month.index < 30:
-                employees = first + round((last - first) * month.index / 29)
+            if month.number < 30:
+                employees = first + round((last - first) * month.number / 29)
             else:
-                passed = month.index - 29
+                passed = month.number - 29
                 lost = {"Customer Care": 8 / 6, "Security": -2 / 6, "Platform": 1 / 6, "Devices": 1 / 6}
                 employees = last - round(lost.get(team, 0.0) * passed)
                 positions = positions if team == "Security" else None

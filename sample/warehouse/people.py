@@ -4,16 +4,8 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from sample.warehouse.customers import Customer
+from sample.warehouse.names import NAMES
 from sample.warehouse.timeline import LAST_DAY, stream
-
-_FIRST = (
-    "Agnes Bruno Carla Diego Elin Frank Greta Hugo Inês Jonas Klara Luis Marta Nils Olga Pedro Rosa Sven Tilda Udo "
-    "Vera Wim Ylva Zoe"
-).split()
-_LAST = (
-    "Aalto Becker Costa Dahl Evans Fonseca Gruber Hansen Ibsen Janssen Keller Lindqvist Moreau Novak Olsen Pereira "
-    "Quinn Richter Santos Tanner Ullrich Visser Walsh Zimmer"
-).split()
 
 
 class Person(NamedTuple):
@@ -32,7 +24,7 @@ def build_people(seed: int, customers: list[Customer]) -> list[Person]:
     found: list[Person] = []
     for customer in customers:
         for _ in range(2 if rng.random() < 0.4 else 1):
-            first, last = rng.choice(_FIRST), rng.choice(_LAST)
+            first, last = rng.choice(NAMES["first"]), rng.choice(NAMES["last"])
             address = f"{first}.{last}{customer.customer_id}@larkspur-customers.example".lower().replace(
                 "ê", "e"
             )

@@ -92,7 +92,8 @@ def _ticket(
     categories, weights = zip(*_CATEGORIES[family], strict=True)
     # Two of three tickets beyond the usual number are about the battery that firmware 4.2 drained.
     category = "battery" if trouble and rng.random() < 0.55 else rng.choices(categories, weights)[0]
-    response = max(1, round(_RESPONSE[severity] * response_factor(month) * _spread(rng, 0.55)))
+    queue = response_factor(month) * (1.3 if trouble else 1.0)
+    response = max(1, round(_RESPONSE[severity] * queue * _spread(rng, 0.55)))
     answered = rng.random() > 0.015 and opened + timedelta(minutes=response) <= _END
     if not answered:
         return Ticket(0, customer.customer_id, product_id, opened, severity, category, None, None, None)

@@ -15,9 +15,9 @@ FLEET_RENEWAL = date(2026, 5, 12)
 
 
 class Month(NamedTuple):
-    """A calendar month; ``index`` counts from 0 for 2023-07, ``last`` is its last day."""
+    """A calendar month; ``number`` counts from 0 for 2023-07, ``last`` is its last day."""
 
-    index: int
+    number: int
     first: date
     last: date
 
@@ -73,7 +73,7 @@ def churn_factor(month: Month, region: str, segment: str) -> float:
 def order_factor(month: Month, region: str) -> float:
     """How many times its usual value the number of orders has: Iberia's postponed orders (S4)."""
     if region == "IBE" and month.between((2025, 4), (2025, 6)):
-        return 0.80
+        return 0.77
     if region == "IBE" and month.between((2025, 9), (2025, 11)):
         return 1.08
     return 1.0
@@ -97,9 +97,9 @@ def extra_freight(month: Month, region: str) -> float:
 
 def gateway_ticket_factor(day: date) -> float:
     """How many times their usual number the tickets on Halo Gateway have (S2)."""
-    return 3.6 if FIRMWARE_TROUBLE[0] <= day <= FIRMWARE_TROUBLE[1] else 1.0
+    return 3.3 if FIRMWARE_TROUBLE[0] <= day <= FIRMWARE_TROUBLE[1] else 1.0
 
 
 def response_factor(month: Month) -> float:
     """How many times its usual value the time to the first response has (S7)."""
-    return 1.0 + 0.09 * (month.index - 29) if month.between((2026, 1), (2026, 6)) else 1.0
+    return 1.0 + 0.09 * (month.number - 29) if month.between((2026, 1), (2026, 6)) else 1.0
