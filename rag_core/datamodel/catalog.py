@@ -76,7 +76,8 @@ class Catalog(Record):
 
     An incomplete snapshot (`complete=False`, with `reason`) must never be compared with another.
     `functions` maps a lower-case function name to the most dangerous volatility of its overloads
-    (immutable < stable < volatile), empty where the database does not tell.
+    (immutable < stable < volatile), empty where the database does not tell. `user_functions` are those of them that
+    somebody wrote in this database (neither built in nor of an extension).
     """
 
     dialect: str
@@ -84,6 +85,7 @@ class Catalog(Record):
     taken_at: datetime
     tables: tuple[CatalogTable, ...] = ()
     functions: dict[str, Literal["immutable", "stable", "volatile"]] = {}
+    user_functions: tuple[str, ...] = ()
     search_path: tuple[str, ...] = ("public",)
     complete: bool = True
     reason: str | None = None
