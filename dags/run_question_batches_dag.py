@@ -1,0 +1,79 @@
+"""
+### Question batches
+
+One DAG for each file in `config/batches`. A run answers the batch's questions in groups, judges all results with Great
+Expectations, publishes what passed to the schema `reports` and writes the HTML report.
+"""
+
+from __future__ import annotations
+
+import pendulum
+from airflow.sdk import DAG, Asset, Param, task
+from airflow.timetables.trigger import CronTriggerTimetable
+
+from nightshift_airflow.defaults import DEFAULT_ARGS, QUESTIONS_A_GROUP, REPORTS_ASSET, BatchFile, read_batch_files
+
+
+@task
+def start(batch_path: str, params: dict, **context: object) -> dict:
+    from nightshift_airflow.context import open_context, run_date_of
+    from rag_core.batch.definition import load_batch
+
+    with open_context() as services:
+        run_date = run_date_of(services, context, params["run_date"])
+        run = services.batch_runner.start(load_batch(batch_path), run_date, group_size=QUESTIONS_A_GROUP)
+        return {"run_id": run.run_id, "groups": [list(group) for group in run.groups]}
+
+
+@task
+def groups_of(run: dict) -> list[dict]:
+    return [{"run_id": run["run_id"], "question_ids": group} for group in run["groups"]]
+
+
+@task
+def answer(group: dict) -> dict:
+    from nightshift_airflow.context import open_context
+
+    with open_context() as services:
+        return services.batch_runner.answer(group["run_id"], group["question_ids"])
+
+
+@task
+def publish(run: dict) -> dict:
+    from nightshift_airflow.context import open_context
+
+    with open_context() as services:
+        outcome = services.batch_runner.finish(run["run_id"])
+        return outcome.model_dump(mode="json", exclude={"questions"})
+
+
+def build_dag(head: BatchFile) -> DAG:
+    schedule = CronTriggerTimetable(head.schedule, timezone=head.timezone) if head.schedule else None
+    with DAG(
+        dag_id=f"batch_{head.batch}",
+        dag_display_name=head.title,
+        schedule=schedule,
+        start_date=pendulum.datetime(2026, 1, 1, tz="UTC"),
+        catchup=False,
+        max_active_runs=1,
+        default_args={**DEFAULT_ARGS, "owner": head.owner},
+        doc_md=f"### {head.title}\n\n{head.description}\n\nDefined in `config/batches/{head.batch}.yaml`.",
+        tags=["nightshift", "batch"],
+        params={
+            "run_date": Param(
+                default=None,
+                type=["null", "string"],
+                format="date",
+                description="The date that relative times refer to; empty takes the run's own.",
+            )
+        },
+    ) as built:
+        run = start(head.path)
+        answered = answer.expand(group=groups_of(run))
+        published = publish.override(outlets=[Asset(REPORTS_ASSET.format(batch=head.batch))])(run)
+        answered >> published
+    return built
+
+
+for batch_file in read_batch_files():
+    globals()[f"batch_{batch_file.batch}"] = build_dag(batch_file)
