@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -31,12 +32,23 @@ class TimeRange(Record):
     label: str = ""
 
 
+class MetricCondition(Record):
+    """Keep result rows whose metric compares so with a number, in the metric's unit ("more than 10 incidents")."""
+
+    metric: str
+    operator: Literal[">", ">=", "<", "<=", "="]
+    value: Decimal
+
+
 class MetricQuery(Record):
     """A question over governed metrics, before it is compiled to SQL.
 
     `comparison` adds, for each row, the value of the period before (`previous`) or of the same period a year before
     (`year_ago`) with difference and relative change. `order` sorts by the first metric; without it rows come in the
-    order of the dimensions. `limit` needs an order.
+    order of the dimensions. `limit` needs an order. `order_by` sorts by the change of a comparison instead.
+
+    With `share`, filters on a dimension that is split by choose the rows shown and not the total. `average_over` is the
+    mean of the metric over the days, weeks, months ... of the time range; it goes without `grain`.
     """
 
     metrics: tuple[str, ...]
@@ -49,6 +61,9 @@ class MetricQuery(Record):
     running_total: bool = False
     order: Literal["ascending", "descending"] | None = None
     limit: int | None = None
+    order_by: Literal["value", "change", "change_percent"] = "value"
+    conditions: tuple[MetricCondition, ...] = ()
+    average_over: Grain | None = None
 
 
 class SqlStep(Record):
