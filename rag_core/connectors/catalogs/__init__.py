@@ -1,0 +1,1 @@
+"""Readers of the databases' catalogs, one a database."""

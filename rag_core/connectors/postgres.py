@@ -1,0 +1,232 @@
+"""PostgreSQL as a warehouse: one read-only transaction a question, exact values, limits that hold."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from rag_core.connectors.base import QueryCost
+from rag_core.connectors.catalogs.postgres import read_catalog
+from rag_core.connectors.postgres_values import configure_values, query_fault
+from rag_core.connectors.rows import fetch_capped
+from rag_core.connectors.sql_files import statement
+from rag_core.connectors.store import connection_problem
+from rag_core.datamodel.catalog import Catalog
+from rag_core.datamodel.query import GuardedSql, QueryResult, ResultColumn
+from rag_core.errors import QueryFault, ServiceUnavailable
+
+WHAT = "warehouse (NIGHTSHIFT_WAREHOUSE__DSN)"
+SNAPSHOT_SECONDS = 120.0
+# The server's own timeout comes first; the client's deadline is for a server that does not keep it.
+GRACE_SECONDS = 0.5
+CONNECT_SECONDS = 10
+
+
+class PostgresWarehouse:
+    """A PostgreSQL database that is only read.
+
+    Every statement runs in its own READ ONLY transaction that is rolled back, so no setting outlives it. Safe to use
+    from several threads; at most `max_connections` statements run at once, the rest wait.
+
+    Args:
+        dsn: libpq URL.
+        timezone: session time zone of every transaction.
+        principal: role whose grants and row policies decide (`SET LOCAL ROLE`); None keeps the login role.
+        max_connections: size of the pool.
+    """
+
+    def __init__(
+        self, dsn: str, *, timezone: str = "UTC", principal: str | None = None, max_connections: int = 4
+    ) -> None:
+        self._dsn = dsn
+        self._timezone = timezone
+        self._principal = principal
+        self._max_connections = max_connections
+        self._pool: ConnectionPool[psycopg.Connection] | None = None
+        self._pool_lock = threading.Lock()
+        self._type_names: dict[tuple[int, int], str] = {}
+
+    @property
+    def dialect(self) -> str:
+        """`postgres`."""
+        return "postgres"
+
+    def snapshot(self) -> Catalog:
+        """Reads the schema that the role can use in a handful of bulk queries of one transaction."""
+        with self._transaction(SNAPSHOT_SECONDS) as (connection, _):
+            return read_catalog(connection, dialect=self.dialect)
+
+    def explain(self, query: GuardedSql) -> QueryCost:
+        """Plans the statement with plain EXPLAIN, which runs nothing."""
+        with self._transaction(query.limits.timeout_seconds) as (connection, _):
+            # binary=True sends the extended protocol, which takes one statement only, whatever the text holds.
+            row = connection.execute(b"EXPLAIN (FORMAT JSON) " + query.text.encode(), binary=True).fetchone()
+        plan = row[0][0]["Plan"] if row else {}
+        return QueryCost(rows=_number(plan.get("Plan Rows")), cost=_number(plan.get("Total Cost")))
+
+    def execute(self, query: GuardedSql) -> QueryResult:
+        """Runs the statement through a server-side cursor and fetches up to its limits."""
+        started = time.monotonic()
+        with (
+            self._transaction(query.limits.timeout_seconds) as (connection, check_deadline),
+            connection.cursor(name="nightshift") as cursor,
+        ):
+            cursor.execute(query.text.encode())
+            rows, truncated_by = fetch_capped(cursor.fetchmany, query.limits, before_fetch=check_deadline)
+            columns = self._result_columns(connection, cursor)
+        return QueryResult(
+            columns=columns,
+            rows=rows,
+            truncated_by=truncated_by,
+            own_limit=query.own_limit,
+            seconds=round(time.monotonic() - started, 6),
+        )
+
+    def close(self) -> None:
+        """Closes every connection."""
+        with self._pool_lock:
+            if self._pool is not None:
+                self._pool.close()
+                self._pool = None
+
+    # ------------------------------------------------------------------ inside
+
+    def _open_pool(self) -> ConnectionPool[psycopg.Connection]:
+        with self._pool_lock:
+            if self._pool is None:
+                # The pool would retry in the background; one plain attempt tells at once what is wrong.
+                try:
+                    psycopg.connect(self._dsn, **self._connect_arguments()).close()
+                except psycopg.OperationalError as error:
+                    raise connection_problem(error, what=WHAT) from error
+                self._pool = ConnectionPool(
+                    self._dsn,
+                    kwargs=self._connect_arguments(),
+                    min_size=0,
+                    max_size=self._max_connections,
+                    timeout=60,
+                    configure=self._configure,
+                    open=True,
+                )
+            return self._pool
+
+    def _connect_arguments(self) -> dict[str, Any]:
+        # A pooler between us and the server may refuse start-up parameters and cannot keep prepared statements.
+        return {"connect_timeout": CONNECT_SECONDS, "prepare_threshold": None, "client_encoding": "utf8"}
+
+    def _configure(self, connection: psycopg.Connection) -> None:
+        connection.read_only = True
+        configure_values(connection)
+
+    @contextmanager
+    def _transaction(self, timeout_seconds: float) -> Iterator[tuple[psycopg.Connection, Callable[[], None]]]:
+        """A READ ONLY transaction that ends in a rollback; errors become QueryFault or ServiceUnavailable."""
+        pool = self._open_pool()
+        try:
+            with pool.connection() as connection:
+                deadline = _Deadline(connection, timeout_seconds + GRACE_SECONDS)
+                try:
+                    with deadline:
+                        self._prepare_transaction(connection, timeout_seconds)
+                        yield connection, deadline.check
+                except psycopg.Error as error:
+                    if connection.broken:
+                        raise ServiceUnavailable(f"the connection to the {WHAT} broke: {_last_line(error)}") from error
+                    if deadline.passed:
+                        raise QueryFault("timeout", deadline.message, sqlstate="57014") from error
+                    raise query_fault(error, timeout_seconds) from error
+                finally:
+                    if not connection.closed:
+                        connection.rollback()
+        except PoolTimeout as error:
+            raise ServiceUnavailable(f"no connection to the {WHAT} became free within 60 seconds") from error
+        except psycopg.OperationalError as error:
+            raise connection_problem(error, what=WHAT) from error
+
+    def _prepare_transaction(self, connection: psycopg.Connection, timeout_seconds: float) -> None:
+        timeout = str(max(1, round(timeout_seconds * 1000)))
+        row = connection.execute(
+            statement("catalog/postgres_set_transaction"), {"timeout": timeout, "timezone": self._timezone}
+        ).fetchone()
+        if row is None or row[0] in ("0", ""):
+            raise ServiceUnavailable(f"the {WHAT} did not accept a statement timeout, so nothing was run on it")
+        if self._principal is not None:
+            connection.execute(statement("catalog/postgres_set_role"), {"principal": self._principal})
+
+    def _result_columns(
+        self, connection: psycopg.Connection, cursor: psycopg.ServerCursor[Any]
+    ) -> tuple[ResultColumn, ...]:
+        result = cursor.pgresult
+        described = cursor.description or []
+        if result is None:
+            return ()
+        kinds = [(column.type_code, result.fmod(index)) for index, column in enumerate(described)]
+        unknown = sorted({kind for kind in kinds if kind not in self._type_names})
+        if unknown:
+            connection.execute(statement("catalog/postgres_clear_search_path"))
+            names = connection.execute(
+                statement("catalog/postgres_format_types"),
+                {"type_oids": [oid for oid, _ in unknown], "modifiers": [modifier for _, modifier in unknown]},
+            ).fetchall()
+            self._type_names.update({kind: name for kind, (name,) in zip(unknown, names, strict=True)})
+        return tuple(
+            ResultColumn(name=column.name, type=self._type_names[kind])
+            for column, kind in zip(described, kinds, strict=True)
+        )
+
+
+class _Deadline:
+    """Cancels what a connection runs once the time is over, also where the server's own timeout was switched off."""
+
+    def __init__(self, connection: psycopg.Connection, seconds: float) -> None:
+        self._connection = connection
+        self._seconds = seconds
+        self._ends = time.monotonic() + seconds
+        self._lock = threading.Lock()
+        self._active = False
+        self._timer = threading.Timer(seconds, self._cancel)
+        self._timer.daemon = True
+
+    @property
+    def passed(self) -> bool:
+        return time.monotonic() >= self._ends
+
+    @property
+    def message(self) -> str:
+        return f"stopped after {self._seconds - GRACE_SECONDS:g} seconds: narrow the time range or aggregate more"
+
+    def check(self) -> None:
+        """Raises QueryFault where the time is over; a cursor that yields a row now and then outlives other timers."""
+        if self.passed:
+            raise QueryFault("timeout", self.message, sqlstate="57014")
+
+    def _cancel(self) -> None:
+        # Under the lock, so that a query which has just ended never costs the next user of the connection its own.
+        with self._lock:
+            if self._active:
+                self._connection.cancel_safe(timeout=5.0)
+
+    def __enter__(self) -> _Deadline:
+        self._active = True
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._active = False
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _last_line(error: psycopg.Error) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[-1].strip() if lines else type(error).__name__

@@ -1,0 +1,28 @@
+"""Picks the warehouse adapter by the URL."""
+
+from __future__ import annotations
+
+from rag_core.connectors.base import Warehouse
+from rag_core.connectors.dsn import WAREHOUSE_BACKENDS, backend_of, libpq_dsn, parse_dsn
+from rag_core.connectors.postgres import PostgresWarehouse
+from rag_core.errors import ConfigurationError
+
+SETTING = "NIGHTSHIFT_WAREHOUSE__DSN"
+
+
+def open_warehouse(dsn: str, *, timezone: str = "UTC", principal: str | None = None) -> Warehouse:
+    """The adapter for an SQLAlchemy URL; it connects when it is first used.
+
+    Args:
+        dsn: URL of postgresql, redshift, snowflake, bigquery or duckdb, with or without a driver's name.
+        timezone: session time zone of every query.
+        principal: database role to take on for every query, where the database has roles.
+
+    Raises:
+        ConfigurationError: not a URL, an unknown database, or its driver is not installed.
+    """
+    url = parse_dsn(dsn, setting=SETTING)
+    backend = backend_of(url)
+    if backend == "postgresql":
+        return PostgresWarehouse(libpq_dsn(url), timezone=timezone, principal=principal)
+    raise ConfigurationError(f"{SETTING} names the database {backend!r}; known are: {', '.join(WAREHOUSE_BACKENDS)}")
