@@ -72,9 +72,7 @@ def _build_group(rng: Random, region: Region, segment: Segment, names: set[str])
     active = list(group)
     for month in MONTHS:
         size = len(active)
-        leaving += (
-            size * segment.churn * churn_factor(month, region.code, segment.code) * rng.uniform(0.92, 1.08)
-        )
+        leaving += size * segment.churn * churn_factor(month, region.code, segment.code) * rng.uniform(0.92, 1.08)
         signing += size * (segment.churn + MONTHLY_GROWTH) * rng.uniform(0.9, 1.1)
         while leaving >= 1:
             leaving -= 1

@@ -99,9 +99,7 @@ def build_incidents(seed: int, deployments: list[Deployment]) -> list[Incident]:
         pending = rng.random()
         for month in MONTHS:
             releases = [
-                d
-                for d in deployments
-                if d.service is service and month.first <= d.deployed_at.date() <= month.last
+                d for d in deployments if d.service is service and month.first <= d.deployed_at.date() <= month.last
             ]
             if service.name == "billing-api" and month.between((2026, 3), (2026, 5)):
                 found.extend(_pool_incidents(rng, releases))
@@ -141,9 +139,7 @@ def _usual_incident(rng: Random, month: Month, service: Service, releases: list[
 def _incident(
     rng: Random, service: Service, severity: str, title: str, started: datetime, deployment_id: int | None
 ) -> Incident:
-    taken = started + timedelta(
-        seconds=round(60 * _ACKNOWLEDGE[severity] * float(rng.lognormvariate(0.0, 0.5)))
-    )
+    taken = started + timedelta(seconds=round(60 * _ACKNOWLEDGE[severity] * float(rng.lognormvariate(0.0, 0.5))))
     over = taken + timedelta(seconds=round(60 * _RESOLVE[severity] * float(rng.lognormvariate(0.0, 0.6))))
     # An open one stays open only near the end of the sample: nobody leaves a fault for months.
     recent = (_END - started).days < 14

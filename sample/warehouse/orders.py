@@ -65,9 +65,7 @@ def build_orders(seed: int, customers: list[Customer]) -> list[Order]:
         drafted: list[Order] = []
         for region in REGIONS:
             for segment in SEGMENTS:
-                drafted.extend(
-                    _month_orders(rng, month, region, segment, groups[region.code, segment.code], weights)
-                )
+                drafted.extend(_month_orders(rng, month, region, segment, groups[region.code, segment.code], weights))
         drafted.sort(key=lambda order: order.order_date)
         drafts.extend(drafted)
     drafts.append(_fleet_order(customers, drafts))
@@ -101,9 +99,7 @@ def _month_orders(
     growth = 1 + 0.0015 * month.number
     factor = order_factor(month, region.code)
     season = _SEASON[month.first.month - 1] * month.days / 30.4
-    count = int(
-        len(eligible) * segment.orders * growth * season * factor * rng.uniform(0.98, 1.02) + rng.random()
-    )
+    count = int(len(eligible) * segment.orders * growth * season * factor * rng.uniform(0.98, 1.02) + rng.random())
     # In Iberia only the distributors held orders back.
     distributor = 1 - (1 - region.distributor) / factor if factor < 1 else region.distributor
     days = working_days(month)
@@ -160,9 +156,7 @@ def _fleet_order(customers: list[Customer], orders: list[Order]) -> Order:
     """The one-off fleet renewal: 12 % of Benelux revenue of 2026 Q2, itself included (S10)."""
     fleet = next(c for c in customers if c.name == FLEET_CUSTOMER)
     quarter = sum(
-        order.total
-        for order in orders
-        if order.customer.region_code == "BNL" and order.order_date >= date(2026, 4, 1)
+        order.total for order in orders if order.customer.region_code == "BNL" and order.order_date >= date(2026, 4, 1)
     )
     wanted = quarter * FLEET_SHARE / (1 - FLEET_SHARE)
     lines: list[Line] = []

@@ -25,13 +25,9 @@ def build_people(seed: int, customers: list[Customer]) -> list[Person]:
     for customer in customers:
         for _ in range(2 if rng.random() < 0.4 else 1):
             first, last = rng.choice(NAMES["first"]), rng.choice(NAMES["last"])
-            address = f"{first}.{last}{customer.customer_id}@larkspur-customers.example".lower().replace(
-                "ê", "e"
-            )
+            address = f"{first}.{last}{customer.customer_id}@larkspur-customers.example".lower().replace("ê", "e")
             phone = f"+00 555 {rng.randrange(10**6):06d}" if rng.random() < 0.7 else None
             day = min(customer.signed_on + timedelta(days=rng.randrange(30)), LAST_DAY)
-            at = datetime(day.year, day.month, day.day, 7, tzinfo=UTC) + timedelta(
-                seconds=rng.randrange(36000)
-            )
+            at = datetime(day.year, day.month, day.day, 7, tzinfo=UTC) + timedelta(seconds=rng.randrange(36000))
             found.append(Person(customer.customer_id, f"{first} {last}", address, phone, at))
     return found

@@ -84,9 +84,7 @@ def _ticket(
 ) -> Ticket:
     customer = present[int(rng.random() * len(present))]
     minute = int(420 + 720 * (rng.random() + rng.random()) / 2)
-    opened = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(
-        minutes=minute, seconds=rng.randrange(60)
-    )
+    opened = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(minutes=minute, seconds=rng.randrange(60))
     severity = rng.choices(_SEVERITIES, _SEVERITY_WEIGHTS[trouble])[0]
     family = PRODUCTS[product_id - 1].family if product_id else ""
     categories, weights = zip(*_CATEGORIES[family], strict=True)
