@@ -1,7 +1,7 @@
 """Build the sample documents from their text sources: `python -m sample.build_documents TARGET`.
 
-Every source below `sample/documents/{ops,business}` becomes one file of the format its frontmatter names. The same
-source gives the same bytes on every machine, and a file whose source and builder are unchanged is left alone.
+Every source below `sample/documents/{ops,business}` becomes one file of the format its frontmatter names.
+The same source gives the same bytes each time, and a file whose source and builder are unchanged is left alone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -36,9 +36,8 @@ WRITERS: dict[str, tuple[str, Callable[[Source], bytes]]] = {
 _LIBRARIES = ("markdown-it-py", "ruamel.yaml", "python-docx", "python-pptx", "openpyxl", "reportlab")
 
 
-def find_sources(source: Path = SOURCES) -> Iterator[Path]:
-    for collection in COLLECTIONS:
-        yield from sorted((source / collection).rglob("*.md"))
+def find_sources(source: Path = SOURCES) -> list[Path]:
+    return [path for name in COLLECTIONS for path in sorted((source / name).rglob("*.md"))]
 
 
 def built_path(source: Source, root: Path = SOURCES) -> Path:

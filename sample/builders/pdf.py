@@ -44,7 +44,7 @@ _GRID = [
     ("VALIGN", (0, 0), (-1, -1), "TOP"),
 ]
 # The standard fonts of PDF have no glyphs for these.
-_REPLACED = str.maketrans({"→": "->", "←": "<-", "≥": ">=", "≤": "<=", "≈": "~", "−": "-", "✓": "yes"})
+_REPLACED = str.maketrans({"→": "->", "←": "<-", "≥": ">=", "≤": "<=", "≈": "~", "\N{MINUS SIGN}": "-", "✓": "yes"})
 
 
 def write_pdf(source: Source) -> bytes:
@@ -55,9 +55,7 @@ def write_pdf(source: Source) -> bytes:
     columns = 2 if source.layout == "two_columns" else 1
     gap = 8 * mm
     column = (width - gap * (columns - 1)) / columns
-    frames = [
-        Frame(margin + number * (column + gap), top, column, height, 0, 0, 0, 0) for number in range(columns)
-    ]
+    frames = [Frame(margin + number * (column + gap), top, column, height, 0, 0, 0, 0) for number in range(columns)]
     document = BaseDocTemplate(
         stream,
         pagesize=size,

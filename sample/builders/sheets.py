@@ -55,6 +55,8 @@ def write_xlsx(source: Source) -> bytes:
             for x, text in enumerate(row, start=1):
                 cell = sheet.cell(y, x, _value(text))
                 cell.font = Font(bold=y == first)
+                if isinstance(cell.value, float):
+                    cell.number_format = "0.00"
         for x, column in enumerate(zip(*rows, strict=True), start=1):
             sheet.column_dimensions[get_column_letter(x)].width = min(60, max(map(len, column)) + 2)
         sheet.freeze_panes = sheet.cell(first + 1, 1)

@@ -9,7 +9,17 @@ import pptx
 from pptx.util import Emu, Inches, Pt
 
 from sample.builders.archive import freeze_archive, midnight
-from sample.builders.blocks import Code, Heading, Listing, Paragraph, Runs, Section, Table, group_sections, plain
+from sample.builders.blocks import (
+    Code,
+    Heading,
+    Listing,
+    Paragraph,
+    Runs,
+    Section,
+    Table,
+    group_sections,
+    plain,
+)
 from sample.builders.source import Source
 
 TITLE, TITLE_AND_CONTENT, TITLE_ONLY = 0, 1, 5

@@ -8,7 +8,16 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from sample.builders.blocks import Code, Heading, Listing, Paragraph, Table, group_sections, markdown_parser, plain
+from sample.builders.blocks import (
+    Code,
+    Heading,
+    Listing,
+    Paragraph,
+    Table,
+    group_sections,
+    markdown_parser,
+    plain,
+)
 from sample.builders.source import Source
 
 
@@ -21,7 +30,11 @@ def write_plain_markdown(source: Source) -> bytes:
 
 
 def write_html(source: Source) -> bytes:
-    names = {"date": source.date.isoformat(), "author": source.owner, "description": source.meta.get("subject", "")}
+    names = {
+        "date": source.date.isoformat(),
+        "author": source.owner,
+        "description": source.meta.get("subject", ""),
+    }
     names |= {key: source.meta[key] for key in ("document_type", "status", "superseded_by") if key in source.meta}
     tags = "\n".join(
         f'  <meta name="{escape(name)}" content="{escape(str(value))}">' for name, value in names.items() if value
@@ -40,12 +53,16 @@ def write_html(source: Source) -> bytes:
 {tags}
 </head>
 <body>
-<nav><a href="/">Larkspur intranet</a> <a href="/documents">All documents</a> <a href="/search">Search</a></nav>
+<nav>
+<a href="/">Larkspur intranet</a> <a href="/documents">All documents</a> <a href="/search">Search</a>
+</nav>
 <main>
 <article>
 {title}{head}{closed}{lead}{rest}</article>
 </main>
-<footer><p>Larkspur Instruments, internal use only. Questions about this page go to {escape(source.owner)}.</p></footer>
+<footer>
+<p>Larkspur Instruments, internal use only. Questions about this page go to {escape(source.owner)}.</p>
+</footer>
 </body>
 </html>
 """.encode()
