@@ -274,7 +274,7 @@ COMMENT ON COLUMN ops.support_tickets.product_id IS 'Product the ticket is about
 COMMENT ON COLUMN ops.support_tickets.opened_at IS 'When the ticket was opened.';
 COMMENT ON COLUMN ops.support_tickets.severity IS 'low, medium, high or critical.';
 COMMENT ON COLUMN ops.support_tickets.category IS 'battery, connectivity, installation, reading, billing, account or other.';
-COMMENT ON COLUMN ops.support_tickets.first_response_minutes IS 'Minutes until Customer Care first answered; NULL while unanswered.';
+COMMENT ON COLUMN ops.support_tickets.first_response_minutes IS 'Minutes until Customer Care first answered; NULL while unanswered or withdrawn before.';
 COMMENT ON COLUMN ops.support_tickets.resolved_at IS 'When the ticket was resolved; NULL while it is open.';
 COMMENT ON COLUMN ops.support_tickets.satisfaction IS 'Customer''s rating from 1 (bad) to 5 (good); NULL where none was given.';
 

@@ -88,19 +88,19 @@ def _ticket(
     severity = rng.choices(_SEVERITIES, _SEVERITY_WEIGHTS[trouble])[0]
     family = PRODUCTS[product_id - 1].family if product_id else ""
     categories, weights = zip(*_CATEGORIES[family], strict=True)
-    # Two of three tickets beyond the usual number are about the battery that firmware 4.2 drained.
+    # Firmware 4.2 drained the battery: most tickets beyond the usual number say so.
     category = "battery" if trouble and rng.random() < 0.55 else rng.choices(categories, weights)[0]
     queue = response_factor(month) * (1.3 if trouble else 1.0)
-    response = max(1, round(_RESPONSE[severity] * queue * _spread(rng, 0.55)))
-    answered = rng.random() > 0.015 and opened + timedelta(minutes=response) <= _END
-    if not answered:
-        return Ticket(0, customer.customer_id, product_id, opened, severity, category, None, None, None)
+    minutes = max(1, round(_RESPONSE[severity] * queue * _spread(rng, 0.55)))
+    answered = opened + timedelta(minutes=minutes)
     hours = _RESOLUTION[severity] * (1.5 if trouble else 1.0) * _spread(rng, 0.8)
-    resolved = opened + timedelta(minutes=response, seconds=round(hours * 3600))
-    if resolved > _END or rng.random() < 0.004:
-        return Ticket(0, customer.customer_id, product_id, opened, severity, category, response, None, None)
+    over = answered + timedelta(seconds=round(hours * 3600))
+    # A few are withdrawn before anybody answers; a few of the last months drag on.
+    response = None if rng.random() < 0.015 or answered > _END else minutes
+    lingers = (LAST_DAY - day).days < 120 and rng.random() < 0.03
+    resolved = None if lingers or over > _END else over
     rating = None
-    if rng.random() < 0.38:
+    if response is not None and resolved is not None and rng.random() < 0.38:
         slow = trouble or response_factor(month) > 1.25
         rating = rng.choices((1, 2, 3, 4, 5), (12, 16, 24, 30, 18) if slow else (4, 7, 17, 40, 32))[0]
     return Ticket(0, customer.customer_id, product_id, opened, severity, category, response, resolved, rating)

@@ -90,7 +90,7 @@ def extra_freight(month: Month, region: str) -> float:
     """Extra freight on gateways and meters as a fraction of their revenue: the port strike (S1)."""
     if region != "NOR":
         return 0.0
-    return {(2025, 7): 0.085, (2025, 8): 0.125, (2025, 9): 0.100}.get((month.first.year, month.first.month), 0.0)
+    return {(2025, 7): 0.090, (2025, 8): 0.135, (2025, 9): 0.110}.get((month.first.year, month.first.month), 0.0)
 
 
 def gateway_ticket_factor(day: date) -> float:
