@@ -1,0 +1,204 @@
+"""Conversion of one file into blocks, whatever it is called.
+
+Formats are told apart by content. Docling reads DOCX, PPTX, HTML and (through docling-parse) PDF; Markdown, YAML, JSON,
+CSV and XLSX have readers of their own, because Docling was measured to lose something there (see `formats`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from ingestion.config import ConversionLimits
+from ingestion.documents import Block, ConvertedDocument, DocumentState, SourceFile
+from ingestion.errors import ConversionFault
+from ingestion.formats import markdown, office, pdf, sheets, structured
+from ingestion.formats.archive import check_inflated
+from ingestion.formats.detect import Format, decode_text, detect_binary, detect_text
+from ingestion.frontmatter import split_frontmatter
+from ingestion.pdf_layout import layout_blocks
+
+CONVERTER_VERSION = "1"
+"""Counts up whenever the same bytes would give other blocks; part of a document's key."""
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What a reader made of a file, before it is checked and cleaned."""
+
+    blocks: Sequence[Block]
+    converter: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+    origin: str = "format"
+    warnings: tuple[str, ...] = ()
+    pages: int | None = None
+    failed_pages: tuple[int, ...] = ()
+    no_text: str = ""
+
+
+def convert(file: SourceFile, *, limits: ConversionLimits, password: str | None = None) -> ConvertedDocument:
+    """Reads a file into blocks and what it states of itself.
+
+    Never raises for what is in a file: every outcome is a state, with the reason. Errors of the machine (a file that
+    vanished, no memory) end in the state quarantined.
+
+    Args:
+        file: a file as discovered.
+        limits: bounds on rows, pages, characters and unpacked bytes.
+        password: opens locked PDFs.
+    """
+    try:
+        draft = _read(file, limits, password)
+    except ConversionFault as fault:
+        return ConvertedDocument(fault.state, _stem(file), converter=_nightshift(""), reason=fault.reason)
+    except OSError as error:
+        reason = f"the file cannot be read ({error.strerror or type(error).__name__})"
+        return ConvertedDocument("quarantined", _stem(file), converter=_nightshift(""), reason=reason)
+    return _finish(file, draft, limits)
+
+
+def _read(file: SourceFile, limits: ConversionLimits, password: str | None) -> _Draft:
+    if file.path.stat().st_size == 0:
+        raise ConversionFault("empty", "the file has no bytes")
+    kind = detect_binary(file.path)
+    if kind == "pdf":
+        return _read_pdf(file, limits, password)
+    if kind is not None:
+        return _read_office(file, kind, limits)
+    text, warnings = decode_text(file.path.read_bytes())
+    if len(text) > limits.max_characters:
+        raise ConversionFault("too_large", f"{len(text)} characters, the limit is {limits.max_characters}")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    name = PurePosixPath(file.relative_path).name
+    draft = _read_text(text, name, detect_text(text, name), limits)
+    return replace(draft, warnings=warnings + draft.warnings)
+
+
+def _read_text(text: str, name: str, kind: Format, limits: ConversionLimits) -> _Draft:
+    if kind in ("markdown", "text"):
+        split = split_frontmatter(text)
+        body = markdown.strip_erb(split.body) if name.lower().endswith(".erb") else split.body
+        blocks = markdown.read_markdown(body) if kind == "markdown" else _paragraphs(body)
+        return _Draft(blocks, _nightshift("markdown-it"), split.metadata, "frontmatter", split.warnings)
+    if kind == "html":
+        return _Draft(
+            office.read_with_docling(text.encode("utf-8", "replace"), "html"),
+            _nightshift(office.docling_version()),
+            office.read_html_head(text),
+        )
+    if kind == "csv":
+        return _Draft(sheets.read_csv(text, limits), _nightshift("csv"))
+    read = structured.read_yaml if kind == "yaml" else structured.read_json
+    blocks, stated, warnings = read(text)
+    structured.check_size(blocks, limits.max_cells)
+    return _Draft(blocks, _nightshift(kind), stated, "format", warnings)
+
+
+def _read_office(file: SourceFile, kind: Format, limits: ConversionLimits) -> _Draft:
+    check_inflated(file.path, limits.max_inflated_bytes)
+    if kind == "xlsx":
+        blocks, stated, warnings = sheets.read_xlsx(file.path, limits)
+        return _Draft(blocks, _nightshift("openpyxl"), stated, "format", warnings)
+    blocks = office.read_with_docling(file.path.read_bytes(), kind)
+    return _Draft(blocks, _nightshift(office.docling_version()), office.office_properties(file.path))
+
+
+def _read_pdf(file: SourceFile, limits: ConversionLimits, password: str | None) -> _Draft:
+    pages, count, failed = pdf.read_pages(file.path, limits, password)
+    images = sum(page.images for page in pages)
+    return _Draft(
+        layout_blocks(pages),
+        _nightshift(pdf.pdf_converter()),
+        pdf.read_properties(file.path),
+        pages=count,
+        failed_pages=failed,
+        no_text="pages are images; text recognition is needed" if images else "the pages hold no text",
+    )
+
+
+def _paragraphs(text: str) -> list[Block]:
+    parts = re.split(r"\n[ \t]*\n", text)
+    return [Block("paragraph", part.strip("\n")) for part in parts if part.strip()]
+
+
+def _finish(file: SourceFile, draft: _Draft, limits: ConversionLimits) -> ConvertedDocument:
+    """Strips what no database takes, and settles title and state."""
+    cleaner = _Cleaner()
+    blocks = tuple(
+        replace(block, text=cleaner.text(block.text), header=cleaner.text(block.header)) for block in draft.blocks
+    )
+    blocks = tuple(block for block in blocks if block.text.strip())
+    metadata: dict[str, Any] = cleaner.value(draft.metadata)
+    warnings = tuple(cleaner.text(warning) for warning in draft.warnings)
+    if cleaner.removed:
+        warnings += (f"{cleaner.removed} characters that cannot be stored (NUL, lone surrogates) were removed",)
+    if sum(len(block.text) for block in blocks) > limits.max_characters:
+        reason = f"the text is longer than {limits.max_characters} characters"
+        return ConvertedDocument("too_large", _stem(file), converter=draft.converter, reason=reason)
+    state, reason = _state(draft, blocks)
+    return ConvertedDocument(
+        state=state,
+        title=_title(file, metadata, blocks),
+        blocks=blocks,
+        metadata=metadata,
+        origins=dict.fromkeys(metadata, draft.origin),
+        warnings=warnings,
+        converter=draft.converter,
+        pages=draft.pages,
+        reason=reason,
+    )
+
+
+def _state(draft: _Draft, blocks: Sequence[Block]) -> tuple[DocumentState, str]:
+    if not blocks:
+        if draft.pages is not None:
+            return "no_text", draft.no_text
+        return "empty", "the file holds no text"
+    if draft.failed_pages:
+        listed = ", ".join(map(str, draft.failed_pages[:20]))
+        return "partial", f"{len(draft.failed_pages)} of {draft.pages} pages cannot be read: {listed}"
+    return "ok", ""
+
+
+def _title(file: SourceFile, metadata: dict[str, Any], blocks: Sequence[Block]) -> str:
+    stated = metadata.get("title")
+    if isinstance(stated, str) and stated.strip():
+        return " ".join(stated.split())
+    headings = [block for block in blocks if block.kind == "heading"]
+    if headings and (headings[0].level == 1 or blocks[0].kind == "heading"):
+        return headings[0].text
+    return _stem(file)
+
+
+def _stem(file: SourceFile) -> str:
+    return PurePosixPath(file.relative_path).name.split(".")[0] or PurePosixPath(file.relative_path).name
+
+
+def _nightshift(reader: str) -> str:
+    return f"nightshift {CONVERTER_VERSION}" + (f" ({reader})" if reader else "")
+
+
+class _Cleaner:
+    """Removes NUL characters and lone surrogates, which PostgreSQL and its driver refuse, and counts them."""
+
+    def __init__(self) -> None:
+        self.removed = 0
+
+    def text(self, text: str) -> str:
+        cleaned, count = _UNSTORABLE.subn("", text)
+        self.removed += count
+        return cleaned
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self.value(item) for item in value]
+        if isinstance(value, dict):
+            return {self.text(str(key)): self.value(item) for key, item in value.items()}
+        return value

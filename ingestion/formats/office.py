@@ -1,0 +1,192 @@
+"""DOCX, PPTX and HTML through Docling: its document is walked item by item and turned into blocks."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError, fromstring
+
+from ingestion.documents import Block
+from ingestion.errors import ConversionFault
+from ingestion.formats.tables import table_block
+
+
+@cache
+def _converter() -> Any:
+    """Docling's converter for the formats read here; made once a process, since the import takes seconds."""
+    from docling.datamodel.base_models import InputFormat  # noqa: PLC0415 - heavy
+    from docling.document_converter import DocumentConverter  # noqa: PLC0415 - heavy
+
+    return DocumentConverter(allowed_formats=[InputFormat.DOCX, InputFormat.PPTX, InputFormat.HTML])
+
+
+def docling_version() -> str:
+    """Name and version of Docling, as recorded with each document."""
+    return f"docling {version('docling-slim')}"
+
+
+def read_with_docling(data: bytes, suffix: str) -> list[Block]:
+    """Blocks of a DOCX, PPTX or HTML file. Raises ConversionFault (corrupt) where Docling cannot read it."""
+    from docling.datamodel.base_models import DocumentStream  # noqa: PLC0415 - heavy
+
+    stream = DocumentStream(name=f"document.{suffix}", stream=BytesIO(data))
+    result = _converter().convert(stream, raises_on_error=False)
+    if result.status.value not in ("success", "partial_success"):
+        problems = "; ".join(error.error_message for error in result.errors) or str(result.status.value)
+        raise ConversionFault("corrupt", f"Docling cannot read it: {problems.splitlines()[0][:300]}")
+    return list(_blocks(result.document))
+
+
+def _blocks(document: Any) -> Iterator[Block]:
+    from docling_core.types.doc import CodeItem, ListItem, SectionHeaderItem, TableItem, TitleItem  # noqa: PLC0415
+    from docling_core.types.doc import TextItem  # noqa: PLC0415
+
+    skip: set[str] = set()
+    items: list[str] = []
+    page: int | None = None
+    for item, depth in document.iterate_items(with_groups=True):
+        if item.self_ref in skip:
+            skip.update(child.cref for child in getattr(item, "children", ()))
+            continue
+        page = item.prov[0].page_no if getattr(item, "prov", None) else page
+        if isinstance(item, ListItem) or (items and depth > 99):
+            text = _inline(document, item, skip) if not item.text else item.text
+            if text.strip():
+                items.append(_list_line(item, document, text))
+            continue
+        if items and not _is_list_group(item):
+            yield Block("list", "\n".join(items), page=page)
+            items = []
+        if isinstance(item, TableItem):
+            skip.update(child.cref for child in item.children)
+            block = docling_table(item, document, page)
+            if block is not None:
+                yield block
+        elif isinstance(item, TitleItem):
+            yield Block("heading", _one_line(item.text), level=1, page=page)
+        elif isinstance(item, SectionHeaderItem):
+            yield Block("heading", _one_line(item.text), level=min(item.level + 1, 6), page=page)
+        elif isinstance(item, CodeItem):
+            yield Block("code", item.text, page=page, language=_language(item))
+        elif isinstance(item, TextItem):
+            if item.text.strip():
+                yield Block("paragraph", item.text.strip(), page=page)
+        elif getattr(item, "label", None) is not None and item.label.value == "inline":
+            text = _inline(document, item, skip)
+            if text.strip():
+                yield Block("paragraph", text.strip(), page=page)
+    if items:
+        yield Block("list", "\n".join(items), page=page)
+
+
+def _is_list_group(item: Any) -> bool:
+    label = getattr(item, "label", None)
+    return label is not None and label.value in ("list", "ordered_list")
+
+
+def _list_line(item: Any, document: Any, text: str) -> str:
+    depth = -1
+    parent = item
+    while parent.parent is not None:
+        parent = parent.parent.resolve(document)
+        depth += _is_list_group(parent)
+    marker = item.marker if item.enumerated and item.marker else "-"
+    return f"{'  ' * max(depth, 0)}{marker} {_one_line(text)}"
+
+
+def _inline(document: Any, group: Any, skip: set[str]) -> str:
+    """Text of an inline group, its pieces joined as they were written; code among them in backticks."""
+    from docling_core.types.doc import CodeItem  # noqa: PLC0415 - heavy
+
+    parts: list[str] = []
+    for reference in group.children:
+        child = reference.resolve(document)
+        if _is_list_group(child):
+            continue
+        skip.add(child.self_ref)
+        text = getattr(child, "text", "")
+        if isinstance(child, CodeItem):
+            text = f"`{text}`"
+        elif not text and getattr(child, "children", None):
+            text = _inline(document, child, skip)
+        if text:
+            parts.append(text)
+    return re.sub(r"([(\[]) | (?=[.,;:!?)\]])", r"\1", " ".join(parts))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _language(item: Any) -> str:
+    name = str(item.code_language.value) if item.code_language is not None else ""
+    return "" if name == "unknown" else name.lower()
+
+
+def docling_table(item: Any, document: Any, page: int | None) -> Block | None:
+    """A table with each merged cell once, at its first row and column."""
+    cells = item.data.table_cells
+    width, height = item.data.num_cols, item.data.num_rows
+    grid = [[""] * width for _ in range(height)]
+    heads: set[int] = set()
+    for cell in cells:
+        text = cell._get_text(doc=document) if hasattr(cell, "_get_text") else cell.text
+        if cell.start_row_offset_idx < height and cell.start_col_offset_idx < width:
+            grid[cell.start_row_offset_idx][cell.start_col_offset_idx] = text
+        if cell.column_header:
+            heads.update(range(cell.start_row_offset_idx, cell.end_row_offset_idx))
+    count = 0
+    while count in heads:
+        count += 1
+    return table_block(grid, page=page, header_rows=min(max(count, 1), 3))
+
+
+def office_properties(path: Path) -> dict[str, Any]:
+    """What `docProps/core.xml` of an Office file states: title, author, subject, keywords, language, date."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            root = fromstring(archive.read("docProps/core.xml"))
+    except (KeyError, ParseError, ValueError, zipfile.BadZipFile):
+        return {}
+    names = {name: name for name in ("title", "subject", "keywords", "language")} | {"creator": "author"}
+    found: dict[str, Any] = {}
+    for element in root:
+        tag = element.tag.rpartition("}")[2]
+        text = (element.text or "").strip()
+        if text and tag in names:
+            found[names[tag]] = text
+        elif text and tag in ("created", "modified") and re.match(r"\d{4}-\d{2}-\d{2}", text):
+            found["date"] = max(found.get("date", ""), text[:10])
+    return found
+
+
+def read_html_head(text: str) -> dict[str, Any]:
+    """What the head of an HTML page states: title, author, description, date, language."""
+    from bs4 import BeautifulSoup  # noqa: PLC0415 - heavy
+
+    soup = BeautifulSoup(text[:200_000], "lxml")
+    found: dict[str, Any] = {}
+    if soup.title is not None and soup.title.get_text(strip=True):
+        found["title"] = " ".join(soup.title.get_text().split())
+    if soup.html is not None and soup.html.get("lang"):
+        found["language"] = str(soup.html["lang"])
+    for tag in soup.find_all("meta"):
+        name = str(tag.get("name") or tag.get("property") or "").lower()
+        content = str(tag.get("content") or "").strip()
+        if name and content and name not in found:
+            found[name] = content
+    keep: Sequence[str] = (
+        "title", "language", "author", "description", "keywords", "date", "subject", "owner", "status", "service",
+        "document_type", "version", "last_reviewed",
+    )  # fmt: skip
+    dates = ("date", "dcterms.date", "dcterms.modified", "article:published_time")
+    dated = next((found[name] for name in dates if name in found), "")
+    if re.match(r"\d{4}-\d{2}-\d{2}", dated):
+        found["date"] = dated[:10]
+    return {key: found[key] for key in keep if key in found}

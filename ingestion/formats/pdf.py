@@ -1,0 +1,148 @@
+"""PDF files to lines, by docling-parse, one page at a time.
+
+docling-parse is the parser under Docling's own model-free pipeline; asking it directly adds the ruling lines of
+tables, keeps one page in memory, and lets a page that fails be named while the others are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ingestion.config import ConversionLimits
+from ingestion.errors import ConversionFault
+from ingestion.pdf_layout import Box, Page, TextLine
+
+_INFO = re.compile(rb"/Info\s+(\d+)\s+(\d+)\s+R")
+_ENTRY = rb"/%s\s*(\((?:[^()\\]|\\.|\([^()]*\))*\)|<[0-9A-Fa-f\s]*>)"
+_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f"}
+
+
+def pdf_converter() -> str:
+    """Name and version of the PDF parser, as recorded with each document."""
+    return f"docling-parse {version('docling-parse')}"
+
+
+def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> tuple[list[Page], int, tuple[int, ...]]:
+    """Pages with their lines of text and ruling lines, the number of pages, and the pages that could not be read.
+
+    Raises ConversionFault: encrypted (no or a wrong password), corrupt, too_large (pages), or corrupt where no page at
+    all can be read.
+    """
+    from docling_parse.pdf_parser import ContentConfig, ContentLevel, DoclingPdfParser  # noqa: PLC0415 - heavy
+
+    data_says_locked = _is_locked(path)
+    try:
+        document = DoclingPdfParser(loglevel="fatal").load(path, password=password)
+        count = document.number_of_pages()
+    except RuntimeError:
+        if data_says_locked:
+            how = "the password given does not open it" if password else "a password is needed"
+            raise ConversionFault("encrypted", f"the PDF is locked; {how}") from None
+        raise ConversionFault("corrupt", "the PDF's structure cannot be read") from None
+    if count > limits.max_pages:
+        raise ConversionFault("too_large", f"{count} pages, the limit is {limits.max_pages}")
+    wanted = ContentConfig(
+        char_cells_content_level=ContentLevel.SKIP,
+        word_cells_content_level=ContentLevel.SKIP,
+        line_cells_content_level=ContentLevel.COMPUTE_AND_MATERIALIZE,
+        shapes_content_level=ContentLevel.COMPUTE_AND_MATERIALIZE,
+        bitmaps_content_level=ContentLevel.COMPUTE_AND_MATERIALIZE,
+        include_bitmap_bytes=False,
+    )
+    pages: list[Page] = []
+    failed: list[int] = []
+    for number in range(1, count + 1):
+        try:
+            pages.append(_page(number, document.get_page(number, content_config=wanted)))
+        except (RuntimeError, ValueError, IndexError, MemoryError):
+            failed.append(number)
+        document.unload_pages((number, number + 1))
+    document.unload()
+    if count and len(failed) == count:
+        raise ConversionFault("corrupt", "no page of the PDF can be read")
+    return pages, count, tuple(failed)
+
+
+def _page(number: int, parsed: Any) -> Page:
+    frame = parsed.dimension.rect.to_bounding_box()
+    height = frame.t
+    lines = []
+    for cell in parsed.textline_cells:
+        text = cell.text
+        if not text.strip():
+            continue
+        box = cell.rect.to_bounding_box()
+        lines.append(
+            TextLine(
+                text=text,
+                font=cell.font_name.lstrip("/").rpartition("+")[2],
+                box=Box(box.l, height - box.t, box.r, height - box.b),
+                page=number,
+            )
+        )
+    rules = []
+    for shape in parsed.shapes:
+        xs = [point[0] for point in shape.points]
+        ys = [height - point[1] for point in shape.points]
+        if xs:
+            rules.append(Box(min(xs), min(ys), max(xs), max(ys)))
+    return Page(number, frame.r - frame.l, height - frame.b, tuple(lines), tuple(rules), len(parsed.bitmap_resources))
+
+
+def _is_locked(path: Path) -> bool:
+    return b"/Encrypt" in path.read_bytes()
+
+
+def read_properties(path: Path) -> dict[str, Any]:
+    """Title, author, subject, keywords and date of the document information dictionary, where it stands in the clear.
+
+    ISO 32000-1, 14.3.3. docling-parse gives only XMP, which many writers leave out.
+    """
+    data = path.read_bytes()
+    references = _INFO.findall(data)
+    if not references:
+        return {}
+    number, generation = references[-1]
+    start = re.search(rb"(?:^|[\r\n ])%s\s+%s\s+obj\b" % (number, generation), data)
+    if start is None:
+        return {}
+    body = data[start.end() : start.end() + 8192].split(b"endobj", 1)[0]
+    found: dict[str, Any] = {}
+    for name, key in ((b"Title", "title"), (b"Author", "author"), (b"Subject", "subject"), (b"Keywords", "keywords")):
+        match = re.search(_ENTRY % name, body, re.DOTALL)
+        text = _pdf_string(match.group(1)).strip() if match else ""
+        if text and text.lower() not in ("untitled", "unspecified", "anonymous", "(anonymous)", "(unspecified)"):
+            found[key] = text
+    for name in (b"ModDate", b"CreationDate"):
+        match = re.search(rb"/%s\s*\(D:(\d{4})(\d{2})(\d{2})" % name, body)
+        if match:
+            found["date"] = "-".join(part.decode() for part in match.groups())
+            break
+    return found
+
+
+def _pdf_string(raw: bytes) -> str:
+    if raw.startswith(b"<"):
+        digits = re.sub(rb"\s", b"", raw[1:-1])
+        value = bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode("ascii"))
+    else:
+        value = re.sub(rb"\\([0-7]{1,3}|.)", _unescape, raw[1:-1], flags=re.DOTALL)
+    if value.startswith(b"\xfe\xff"):
+        return value[2:].decode("utf-16-be", "replace")
+    return value.decode("utf-8") if _is_utf8(value) else value.decode("latin-1")
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    what = match.group(1)
+    return bytes([int(what, 8) & 255]) if what[:1].isdigit() else _ESCAPES.get(what, what)
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,164 @@
+"""XLSX and CSV to blocks, within bounds on rows and cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from ingestion.config import ConversionLimits
+from ingestion.documents import Block
+from ingestion.errors import ConversionFault
+from ingestion.formats.grids import sheet_blocks
+
+_DELIMITERS = ",;\t|"
+
+
+def read_csv(text: str, limits: ConversionLimits) -> list[Block]:
+    """The tables of a CSV text. The delimiter is the one that cuts the first lines into most, equally long rows."""
+    delimiter = _delimiter(text)
+    rows: dict[int, Mapping[int, str]] = {}
+    cells = 0
+    csv.field_size_limit(max(limits.max_characters, 131_072))
+    try:
+        for number, row in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)):
+            filled = {column: cell.strip() for column, cell in enumerate(row) if cell.strip()}
+            if not filled:
+                continue
+            rows[number] = filled
+            cells += len(filled)
+            _check(len(rows), cells, max(filled) + 1, limits)
+    except csv.Error as error:
+        raise ConversionFault("corrupt", f"not readable as CSV: {error}") from None
+    # A gap in a file of values is a missing value, never the border between two tables: keep all columns together.
+    width = max((max(row) for row in rows.values()), default=0) + 1
+    return _table_of_csv(rows, width)
+
+
+def _table_of_csv(rows: Mapping[int, Mapping[int, str]], width: int) -> list[Block]:
+    from ingestion.formats.grids import header_rows  # noqa: PLC0415
+    from ingestion.formats.tables import table_block  # noqa: PLC0415
+
+    grid = [[row.get(column, "") for column in range(width)] for row in rows.values()]
+    if not grid:
+        return []
+    if width == 1:
+        return [Block("paragraph", "\n".join(row[0] for row in grid))]
+    block = table_block(grid, header_rows=header_rows(grid))
+    return [] if block is None else [block]
+
+
+def _delimiter(text: str) -> str:
+    sample = text[:20_000]
+    lines = sample.splitlines()[:-1] or sample.splitlines()
+    best, best_score = ",", (0.0, 0.0)
+    for delimiter in _DELIMITERS:
+        try:
+            widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
+        except csv.Error:
+            continue
+        common = max(set(widths), key=lambda w: (widths.count(w), w)) if widths else 1
+        if common > 1:
+            score = (widths.count(common) / len(widths), float(common))
+            if score > best_score:
+                best, best_score = delimiter, score
+    return best
+
+
+def _check(rows: int, cells: int, columns: int, limits: ConversionLimits) -> None:
+    if rows > limits.max_rows:
+        raise ConversionFault("too_large", f"more than {limits.max_rows} rows with values")
+    if cells > limits.max_cells:
+        raise ConversionFault("too_large", f"more than {limits.max_cells} cells with values")
+    if columns > limits.max_columns:
+        raise ConversionFault("too_large", f"more than {limits.max_columns} columns")
+
+
+def read_xlsx(path: Path, limits: ConversionLimits) -> tuple[list[Block], dict[str, Any], tuple[str, ...]]:
+    """The tables of each visible sheet below the sheet's name, the workbook's properties, and warnings.
+
+    Sheets are streamed, so that memory follows the cells with values and not the addresses they stand at. A formula
+    that was saved without its value is shown as the formula.
+    """
+    import openpyxl  # noqa: PLC0415 - heavy
+
+    try:
+        values = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, OSError, SyntaxError) as error:
+        raise ConversionFault("corrupt", f"the workbook cannot be read ({type(error).__name__}: {error})") from None
+    blocks: list[Block] = []
+    warnings: list[str] = []
+    count = [0]
+    try:
+        for sheet in values.worksheets:
+            if sheet.sheet_state != "visible":
+                warnings.append(f"hidden sheet {sheet.title!r} left out")
+                continue
+            sheet.reset_dimensions()
+            rows = dict(_rows(sheet, limits, count))
+            found = sheet_blocks(rows)
+            if found:
+                blocks.append(Block("heading", sheet.title, level=1 if len(values.worksheets) == 1 else 2))
+                blocks.extend(found)
+    except (KeyError, ValueError, TypeError, SyntaxError, zipfile.BadZipFile) as error:
+        raise ConversionFault("corrupt", f"a sheet cannot be read ({type(error).__name__}: {error})") from None
+    finally:
+        values.close()
+    return blocks, _properties(values), tuple(warnings)
+
+
+def _rows(sheet: Any, limits: ConversionLimits, count: list[int]) -> Iterator[tuple[int, Mapping[int, str]]]:
+    held = 0
+    for row in sheet.rows:
+        filled: dict[int, str] = {}
+        number = 0
+        for cell in row:
+            value = getattr(cell, "value", None)
+            if value is None:
+                continue
+            text = format_cell(value, str(getattr(cell, "number_format", "") or ""))
+            if text:
+                filled[cell.column] = text
+                number = cell.row
+        if filled:
+            held += 1
+            count[0] += len(filled)
+            _check(held, count[0], max(filled), limits)
+            yield number, filled
+
+
+def format_cell(value: Any, number_format: str = "General") -> str:
+    """A cell's value as a reader sees it, without the sheet's rounding: percents as percents, dates in ISO 8601."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, datetime):
+        at_midnight = (value.hour, value.minute, value.second) == (0, 0, 0)
+        return value.date().isoformat() if at_midnight else value.isoformat(sep=" ", timespec="seconds")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return str(value)
+    if isinstance(value, int | float | Decimal):
+        percent = "%" in number_format
+        shown = value * 100 if percent else value
+        text = str(shown) if isinstance(shown, int) else format(round(float(shown), 10), ".10f").rstrip("0").rstrip(".")
+        return f"{text}%" if percent else text
+    return str(value).strip()
+
+
+def _properties(workbook: Any) -> dict[str, Any]:
+    stated = workbook.properties
+    found: dict[str, Any] = {
+        "title": stated.title,
+        "author": stated.creator,
+        "subject": stated.subject,
+        "keywords": stated.keywords,
+        "language": stated.language,
+        "date": (stated.modified or stated.created).date().isoformat() if stated.modified or stated.created else None,
+    }
+    return {key: value for key, value in found.items() if value}

@@ -1,0 +1,206 @@
+"""YAML and JSON to searchable sections by key path.
+
+Docling has no YAML reader. Each top-level key becomes a section: YAML as written, with its comments, and below it one
+line a leaf with its whole key path, so that `spec.replicas` is found as such. JSON carries no comments, so its leaves
+alone are kept, and a list of flat objects becomes a table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
+
+from ingestion.documents import Block
+from ingestion.errors import ConversionFault
+from ingestion.formats.tables import table_block
+from ingestion.frontmatter import FrontmatterFault, node_value
+
+Read = tuple[list[Block], dict[str, Any], tuple[str, ...]]
+"""Blocks, metadata that the document states of itself, and warnings."""
+
+_STATED = ("title", "name", "kind", "service", "subject", "owner", "version", "date", "description", "status")
+_MAX_LEAVES = 200_000
+
+
+def read_yaml(text: str) -> Read:
+    """Sections of each YAML document in the text; a text that is no YAML is kept whole as code, with a warning."""
+    try:
+        nodes = [node for node in YAML(typ="rt", pure=True).compose_all(text) if node is not None]
+        values = [node_value(node) for node in nodes]
+    except (YAMLError, FrontmatterFault, ValueError, RecursionError) as error:
+        return [Block("code", text.rstrip("\n"), language="yaml")], {}, (f"not valid YAML: {_problem(error)}",)
+    blocks: list[Block] = []
+    for number, (node, value) in enumerate(zip(nodes, values, strict=True), start=1):
+        if len(nodes) > 1:
+            blocks.append(Block("heading", _document_name(value, number), level=1))
+        blocks.extend(_yaml_sections(node, value, text, 2 if len(nodes) > 1 else 1))
+    return blocks, _stated(values[0]) if len(values) == 1 else {}, ()
+
+
+def _problem(error: Exception) -> str:
+    if isinstance(error, MarkedYAMLError) and error.problem_mark is not None:
+        return f"line {error.problem_mark.line + 1}: {error.problem}"
+    return (str(error).splitlines() or ["it cannot be parsed"])[0]
+
+
+def _document_name(value: Any, number: int) -> str:
+    if isinstance(value, Mapping):
+        metadata = value.get("metadata")
+        name = value.get("name") or (metadata.get("name") if isinstance(metadata, Mapping) else None)
+        words = [str(word) for word in (value.get("kind"), name) if isinstance(word, str | int)]
+        if words:
+            return " ".join(words)
+    return f"Document {number}"
+
+
+def _stated(value: Any) -> dict[str, Any]:
+    """Plain top-level values under names that commonly describe a document."""
+    if not isinstance(value, Mapping):
+        return {}
+    return {key: value[key] for key in _STATED if isinstance(value.get(key), str | int)}
+
+
+def _yaml_sections(node: Node, value: Any, text: str, level: int) -> Iterator[Block]:
+    if not isinstance(node, MappingNode) or not isinstance(value, Mapping):
+        yield Block("code", _slice(text, node.start_mark.index, node.end_mark.index), language="yaml")
+        yield from _leaf_block("", value)
+        return
+    plain_from: int | None = None
+    entries = node.value
+    ends = [following[0].start_mark.index for following in entries[1:]] + [node.end_mark.index]
+    for (key, item), end in zip(entries, ends, strict=True):
+        nested = isinstance(item, MappingNode | SequenceNode) and bool(item.value)
+        start = _line_start(text, key.start_mark.index)
+        if not nested:
+            plain_from = start if plain_from is None else plain_from
+            continue
+        if plain_from is not None:
+            yield Block("code", _slice(text, plain_from, start), language="yaml")
+            plain_from = None
+        yield Block("heading", str(key.value), level=level)
+        yield Block("code", _slice(text, start, _line_start(text, end) if end < len(text) else end), language="yaml")
+        yield from _leaf_block(str(key.value), value[str(key.value)])
+    if plain_from is not None:
+        yield Block("code", _slice(text, plain_from, node.end_mark.index), language="yaml")
+
+
+def _line_start(text: str, index: int) -> int:
+    return text.rfind("\n", 0, index) + 1
+
+
+def _slice(text: str, start: int, end: int) -> str:
+    return text[start:end].strip("\n").rstrip()
+
+
+def _leaf_block(path: str, value: Any) -> Iterator[Block]:
+    lines = [f"{name}: {leaf}" for name, leaf in leaves(path, value)]
+    if lines:
+        yield Block("list", "\n".join(f"- {line}" for line in lines))
+
+
+def leaves(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Key path and text of each leaf, in order: `spec.ports[0].name`."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from leaves(f"{path}.{key}" if path else str(key), item)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        if all(not isinstance(item, Mapping | list) for item in value):
+            yield path, ", ".join(_leaf(item) for item in value)
+            return
+        for number, item in enumerate(value):
+            yield from leaves(f"{path}[{number}]", item)
+    else:
+        yield path, _leaf(value)
+
+
+def _leaf(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return " ".join(str(value).split())
+
+
+def read_json(text: str) -> Read:
+    """Sections of a JSON value, or of JSON Lines. Numbers keep their spelling. Text that is neither becomes code."""
+    try:
+        value = _loads(text)
+    except RecursionError:
+        return [Block("code", text.strip(), language="json")], {}, ("not read as JSON: it is nested too deeply",)
+    except ValueError as error:
+        lines = [line for line in text.splitlines() if line.strip()]
+        try:
+            value = [_loads(line) for line in lines]
+        except (ValueError, RecursionError):
+            return [Block("code", text.strip(), language="json")], {}, (f"not valid JSON: {error}",)
+    blocks = list(_json_sections("", value, 1))
+    return blocks, _stated(value), ()
+
+
+class _Number(str):
+    """A number as it is spelt: 1.10 stays 1.10."""
+
+    __slots__ = ()
+
+
+def _loads(text: str) -> Any:
+    return json.loads(text, parse_float=_Number, parse_int=_Number, parse_constant=_Number)
+
+
+def _json_sections(path: str, value: Any, level: int) -> Iterator[Block]:
+    if isinstance(value, list) and (table := _table_of(value)) is not None:
+        yield table
+        return
+    if isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
+        for number, item in enumerate(value, start=1):
+            name = _name_of(item) or f"{path or 'item'} {number}"
+            yield Block("heading", name, level=min(level, 6))
+            yield from _json_sections(f"{path}[{number - 1}]", item, level + 1)
+        return
+    if not isinstance(value, Mapping):
+        yield from _leaf_block(path or "value", value)
+        return
+    flat = {key: item for key, item in value.items() if not isinstance(item, Mapping | list) or not item}
+    lines = [f"- {f'{path}.{key}' if path else key}: {_leaf(item)}" for key, item in flat.items()]
+    if lines:
+        yield Block("list", "\n".join(lines))
+    for key, item in value.items():
+        if key in flat:
+            continue
+        inner = f"{path}.{key}" if path else str(key)
+        if level <= 2:
+            yield Block("heading", inner, level=level)
+            yield from _json_sections(inner, item, level + 1)
+        else:
+            yield from _leaf_block(inner, item)
+
+
+def _name_of(item: Any) -> str:
+    if not isinstance(item, Mapping):
+        return ""
+    return next((str(item[key]) for key in ("title", "name", "id") if isinstance(item.get(key), str)), "")
+
+
+def _table_of(items: list[Any]) -> Block | None:
+    """A list of two or more objects without nesting is a table; its columns are their keys in order of appearance."""
+    if len(items) < 2 or not all(isinstance(item, Mapping) and item for item in items):
+        return None
+    if any(isinstance(cell, Mapping | list) for item in items for cell in item.values()):
+        return None
+    columns = list(dict.fromkeys(key for item in items for key in item))
+    if len(columns) > 60:
+        return None
+    rows = [[_leaf(item[column]) if column in item else "" for column in columns] for item in items]
+    return table_block([columns, *rows])
+
+
+def check_size(blocks: Sequence[Block], max_leaves: int = _MAX_LEAVES) -> None:
+    """Raises ConversionFault (too_large) where a structured file unfolds into too many lines."""
+    lines = sum(block.text.count("\n") + 1 for block in blocks)
+    if lines > max_leaves:
+        raise ConversionFault("too_large", f"{lines} key paths, the limit is {max_leaves}")

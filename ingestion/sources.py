@@ -1,0 +1,198 @@
+"""Finding documents under a root: which files, in which order, and what was left out and why.
+
+Hidden names are those that start with a dot. A symbolic link is followed only where it stays below the root and does
+not lead back into a folder that is being walked; everything else is reported, never silently dropped.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from ingestion.config import SourceRules
+from ingestion.documents import SourceFile
+from rag_core.errors import ConfigurationError
+
+SkipReason = Literal[
+    "link_outside", "link_loop", "broken_link", "hidden", "excluded", "too_large", "unreadable", "unsupported"
+]
+_BUFFER = 1024 * 1024
+_DOCUMENT_MAGIC = (b"%PDF-",)
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A path that is no document of this run. `relative_path` is below its root; `detail` says more where it helps."""
+
+    source: str
+    relative_path: str
+    reason: SkipReason
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """Result of a listing. `complete` is False where a folder or file could not be listed or read, or a root is gone;
+    an incomplete or empty listing must never lead to deletions.
+    """
+
+    files: tuple[SourceFile, ...]
+    skipped: tuple[SkippedFile, ...]
+    complete: bool
+
+
+def discover(roots: Sequence[Path], *, source: str | None = None, rules: SourceRules) -> Discovery:
+    """Lists and hashes the documents below the roots.
+
+    Args:
+        roots: folders or single files. A root that does not exist raises ConfigurationError.
+        source: name of the source for all roots; without it each root's own name.
+        rules: which files count.
+
+    Returns:
+        Files in the order of root and relative path (by code points), hashed by SHA-256 in blocks of a megabyte.
+    """
+    files: list[SourceFile] = []
+    skipped: list[SkippedFile] = []
+    complete = True
+    seen: set[tuple[str, str]] = set()
+    for root in roots:
+        walk = _Walk(root, source or _name_of(root), rules)
+        for file in walk.files():
+            key = (file.source, os.fspath(file.path))
+            if key not in seen:
+                seen.add(key)
+                files.append(file)
+        skipped.extend(walk.skipped)
+        complete = complete and walk.complete
+    return Discovery(tuple(files), tuple(sorted(skipped, key=lambda s: (s.source, s.relative_path))), complete)
+
+
+def hash_file(path: Path) -> tuple[str, int]:
+    """SHA-256 of a file's bytes in hex, and their number. Raises OSError."""
+    digest = hashlib.sha256()
+    size = 0
+    with path.open("rb", buffering=0) as stream:
+        while block := stream.read(_BUFFER):
+            digest.update(block)
+            size += len(block)
+    return digest.hexdigest(), size
+
+
+def _name_of(root: Path) -> str:
+    absolute = root.absolute()
+    return (absolute.parent.name if absolute.is_file() else absolute.name) or "root"
+
+
+class _Walk:
+    """One root's listing; collects what it leaves out."""
+
+    def __init__(self, root: Path, source: str, rules: SourceRules) -> None:
+        self.source = source
+        self.rules = rules
+        self.skipped: list[SkippedFile] = []
+        self.complete = True
+        self._single = root.is_file()
+        if not self._single and not root.is_dir():
+            raise ConfigurationError(f"{root}: no such file or folder; name an existing one to ingest")
+        self._root = root.absolute().parent if self._single else root.absolute()
+        self._start = root.absolute()
+        self._real_root = Path(os.path.realpath(self._root))
+        self._extensions = frozenset(f".{name.lower().lstrip('.')}" for name in rules.extensions)
+
+    def files(self) -> Iterator[SourceFile]:
+        if self._single:
+            found = [(self._start.name, self._start)]
+        else:
+            found = sorted(self._list(self._root, "", (os.path.realpath(self._root),)))
+        for relative, path in found:
+            file = self._read(relative, path)
+            if file is not None:
+                yield file
+
+    def _skip(self, relative: str, reason: SkipReason, detail: str = "") -> None:
+        self.skipped.append(SkippedFile(self.source, relative, reason, detail))
+
+    def _list(self, folder: Path, prefix: str, above: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
+        try:
+            with os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError as error:
+            self.complete = False
+            self._skip(prefix.rstrip("/") or ".", "unreadable", error.strerror or "")
+            return
+        for entry in entries:
+            relative = prefix + entry.name
+            if entry.name.startswith(".") and not self.rules.hidden:
+                self._skip(relative, "hidden")
+            elif self._excluded(relative):
+                self._skip(relative, "excluded")
+            elif entry.is_symlink() and not self._may_follow(entry.path, relative, above):
+                continue
+            elif entry.is_dir():
+                real = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(above[-1], entry.name)  # noqa: PTH118
+                yield from self._list(Path(entry.path), relative + "/", (*above, real))
+            elif entry.is_file():
+                yield relative, Path(entry.path)
+            else:
+                self._skip(relative, "unsupported", "not a regular file")
+
+    def _may_follow(self, path: str, relative: str, above: tuple[str, ...]) -> bool:
+        try:
+            real = Path(path).resolve(strict=True)
+        except (OSError, RuntimeError) as error:
+            # ELOOP: the link leads to itself; Python 3.11 and 3.12 raise RuntimeError, 3.13 OSError
+            looped = isinstance(error, RuntimeError) or error.errno == errno.ELOOP
+            self._skip(relative, "link_loop" if looped else "broken_link")
+            return False
+        if not real.is_relative_to(self._real_root):
+            self._skip(relative, "link_outside")
+            return False
+        if os.fspath(real) in above:
+            self._skip(relative, "link_loop")
+            return False
+        return True
+
+    def _excluded(self, relative: str) -> bool:
+        return any(fnmatchcase(relative, glob) for glob in self.rules.exclude)
+
+    def _read(self, relative: str, path: Path) -> SourceFile | None:
+        try:
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                self._skip(relative, "unsupported", "not a regular file")
+                return None
+            if status.st_size > self.rules.max_bytes:
+                self._skip(relative, "too_large", f"{status.st_size} bytes, the limit is {self.rules.max_bytes}")
+                return None
+            if not self._wanted(relative, path):
+                self._skip(relative, "unsupported", "neither its name nor its first bytes say a document")
+                return None
+            digest, size = hash_file(path)
+        except OSError as error:
+            self.complete = False
+            self._skip(relative, "unreadable", error.strerror or "")
+            return None
+        # A name that is not UTF-8 carries surrogates, which no database takes.
+        name = os.fsencode(relative).decode("utf-8", "replace")
+        return SourceFile(self.source, self._root, path, name, size, digest)
+
+    def _wanted(self, relative: str, path: Path) -> bool:
+        """By name; under other names PDF and Office files by their first bytes, and text that has no suffix at all."""
+        suffix = PurePosixPath(relative).suffix.lower()
+        if suffix in self._extensions:
+            return True
+        with path.open("rb") as stream:
+            start = stream.read(1024)
+        return start.startswith(_DOCUMENT_MAGIC) or (not suffix and bool(start) and _is_text(start))
+
+
+def _is_text(start: bytes) -> bool:
+    return not any(byte < 32 and byte not in b"\t\n\r\f" for byte in start)
