@@ -8,10 +8,9 @@ from typing import Any, Literal
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.evidence import Finding, Passage, SqlEvidence
 from rag_core.datamodel.plan import QueryType, Strategy
+from rag_core.datamodel.query import Cell
 
-AnswerStatus = Literal[
-    "answered", "partial", "no_evidence", "needs_model", "refused", "needs_clarification", "failed"
-]
+AnswerStatus = Literal["answered", "partial", "no_evidence", "needs_model", "refused", "needs_clarification", "failed"]
 
 
 class Citation(Record):
@@ -80,7 +79,7 @@ class Answer(Record):
     findings: tuple[Finding, ...] = ()
     verdict: Verdict
     explanation: str = ""
-    headline_value: Any = None
+    headline_value: Cell = None
     headline_unit: str = ""
     usage: Usage = Usage()
     timings_ms: dict[str, float] = {}

@@ -3,15 +3,69 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BeforeValidator, PlainSerializer
 
 from rag_core.datamodel.base import Record
 
-# What a database cursor hands out; the types are the cursor's own, never those of pandas.
-Cell = Any
+_TAG = "$type"
+
+
+def encode_cell(value: Any) -> Any:
+    """A JSON value that `decode_cell` turns back into the same value of the same type."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return value if -(2**53) < value < 2**53 else {_TAG: "int", "value": str(value)}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {_TAG: "float", "value": str(value)}
+    for kind in (Decimal, datetime, date, time, UUID):
+        if isinstance(value, kind):
+            text = str(value) if kind in (Decimal, UUID) else value.isoformat()
+            return {_TAG: kind.__name__, "value": text}
+    if isinstance(value, timedelta):
+        return {_TAG: "timedelta", "value": [value.days, value.seconds, value.microseconds]}
+    if isinstance(value, bytes | bytearray | memoryview):
+        return {_TAG: "bytes", "value": bytes(value).hex()}
+    if isinstance(value, Mapping):
+        return {_TAG: "mapping", "value": {str(key): encode_cell(item) for key, item in value.items()}}
+    if isinstance(value, Sequence):
+        return [encode_cell(item) for item in value]
+    return {_TAG: "text", "value": str(value)}
+
+
+_DECODERS: dict[str, Callable[[Any], Any]] = {
+    "int": int,
+    "float": float,
+    "Decimal": Decimal,
+    "datetime": datetime.fromisoformat,
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "UUID": UUID,
+    "timedelta": lambda parts: timedelta(days=parts[0], seconds=parts[1], microseconds=parts[2]),
+    "bytes": bytes.fromhex,
+    "text": str,
+}
+
+
+def decode_cell(value: Any) -> Any:
+    """The value that `encode_cell` was given; other values pass unchanged."""
+    if isinstance(value, list):
+        return [decode_cell(item) for item in value]
+    if isinstance(value, dict) and _TAG in value:
+        if value[_TAG] == "mapping":
+            return {key: decode_cell(item) for key, item in value["value"].items()}
+        return _DECODERS[value[_TAG]](value["value"])
+    return value
+
+
+# What a database cursor hands out; the types are the cursor's own, never those of pandas, and survive JSON.
+Cell = Annotated[Any, BeforeValidator(decode_cell), PlainSerializer(encode_cell, when_used="json")]
 TruncatedBy = Literal["rows", "bytes"]
 
 

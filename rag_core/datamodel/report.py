@@ -8,6 +8,7 @@ from typing import Any, Literal
 from rag_core.datamodel.answer import AnswerStatus, Usage
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.plan import Strategy
+from rag_core.datamodel.query import Cell
 from rag_core.datamodel.question import Severity
 
 CheckVerdict = Literal["pass", "fail", "error", "not_judged"]
@@ -34,7 +35,7 @@ class QuestionOutcome(Record):
     strategy: Strategy
     state: PublishState
     answer: str
-    headline_value: Any = None
+    headline_value: Cell = None
     checks: tuple[CheckResult, ...] = ()
     reason: str = ""
 

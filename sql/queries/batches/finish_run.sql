@@ -1,0 +1,3 @@
+UPDATE nightshift.batch_run
+SET state = %(state)s, finished_at = now(), outcome = %(outcome)s
+WHERE run_id = %(run_id)s;

@@ -1,0 +1,1 @@
+SELECT nightshift.ensure_report_partitions(%(run_date)s);
