@@ -1,0 +1,226 @@
+"""Compiles a metric query to one SELECT in the warehouse's dialect. Pure: sqlglot trees, never pasted values.
+
+Figures of different tables are aggregated apart, stacked with UNION ALL and folded over the shared keys, so that no join
+between two tables of facts can count a row twice; the period compared with is just one more stacked part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from rag_core.datamodel.base import Record
+from rag_core.datamodel.evidence import ColumnMeaning
+from rag_core.datamodel.plan import MetricQuery
+from rag_core.semantics.columns import ResultColumns, result_columns
+from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.describe import describe_query
+from rag_core.semantics.leaf_sql import LeafCompiler, Slice, literal, value_condition
+from rag_core.semantics.paths import SemanticError
+from rag_core.semantics.sources import Group, choose_leaf, group_leaves, leaf_names, query_dimensions
+
+__all__ = ["CompiledQuery", "compile_query"]
+
+FIGURES, RESULT = "figures", "result"
+
+
+class CompiledQuery(Record):
+    """A metric query as SQL. `meanings` follow the result's columns; `tables` are `schema.table`, sorted."""
+
+    sql: str
+    dialect: str
+    meanings: tuple[ColumnMeaning, ...]
+    description: str
+    tables: tuple[str, ...]
+
+
+def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> CompiledQuery:
+    """The SELECT for a metric query.
+
+    Raises SemanticError where the model cannot answer it: an unknown name, a dimension that a metric does not have, a
+    join that would fan a measure out, a share or running total of what cannot be added up.
+    """
+    _check(query, model)
+    leaves = LeafCompiler(model, dialect)
+    cut = _slice(query)
+    names = tuple(dict.fromkeys(leaf for metric in query.metrics for leaf in leaf_names(model, metric)))
+    groups = group_leaves([choose_leaf(model, name, query_dimensions(query)) for name in names])
+    columns = result_columns(query, model, groups)
+    if _is_plain(query, model, groups):
+        tree = _ordered(leaves.select(groups[0], cut), query, model, columns)
+    else:
+        tree = _layered(query, model, groups, columns, leaves, cut)
+    return CompiledQuery(
+        sql=tree.sql(dialect=dialect, pretty=True),
+        dialect=dialect,
+        meanings=columns.meanings,
+        description=describe_query(query, model),
+        tables=tuple(sorted(leaves.tables)),
+    )
+
+
+def _check(query: MetricQuery, model: SemanticModel) -> None:
+    if not query.metrics:
+        raise SemanticError("a metric query needs a metric")
+    for name in (*query.metrics, *(item.metric for item in query.conditions)):
+        if name not in model.metrics:
+            raise SemanticError(f"there is no metric called {name!r}")
+    for name in query_dimensions(query):
+        if name not in model.dimensions:
+            raise SemanticError(f"there is no dimension called {name!r}")
+    if query.limit is not None and query.order is None:
+        raise SemanticError("a limit needs an order")
+    if any(not item.values for item in query.filters):
+        raise SemanticError("a filter needs a value")
+    if any(item.metric not in query.metrics for item in query.conditions):
+        raise SemanticError("a condition must be on a metric of the query")
+    if query.order_by != "value" and query.comparison == "none":
+        raise SemanticError("an order by change needs a comparison")
+    if query.share and (query.comparison != "none" or query.running_total):
+        raise SemanticError("a share cannot be combined with a comparison or a running total")
+    if query.share and not query.dimensions:
+        raise SemanticError("a share needs a dimension to split by")
+    if query.running_total and query.grain is None:
+        raise SemanticError("a running total needs periods: by day, week, month, quarter or year")
+    if query.running_total and query.comparison != "none":
+        raise SemanticError("a running total cannot be combined with a comparison")
+    if query.average_over is not None and (
+        query.grain or query.share or query.running_total or query.comparison != "none"
+    ):
+        raise SemanticError("a mean over periods cannot be combined with periods, shares, totals or comparisons")
+
+
+def _slice(query: MetricQuery) -> Slice:
+    filters = query.filters
+    if query.share:
+        filters = tuple(item for item in filters if item.dimension not in query.dimensions)
+    return Slice(query.dimensions, filters, query.average_over or query.grain, query.time_range)
+
+
+def _is_plain(query: MetricQuery, model: SemanticModel, groups: list[Group]) -> bool:
+    """Whether one SELECT does: figures of one table, nothing computed from them."""
+    return (
+        len(groups) == 1
+        and all(model.metrics[name].type not in ("ratio", "derived") for name in query.metrics)
+        and query.comparison == "none"
+        and not (query.share or query.running_total or query.conditions or query.average_over)
+        and not any(model.dimensions[name].order for name in query.dimensions)
+    )
+
+
+def _layered(
+    query: MetricQuery,
+    model: SemanticModel,
+    groups: list[Group],
+    columns: ResultColumns,
+    leaves: LeafCompiler,
+    cut: Slice,
+) -> exp.Select:
+    """CTEs: one for each group and shift, their fold, the computed columns; then conditions and order."""
+    parts: list[tuple[str, Group, str]] = []
+    ctes: list[tuple[str, exp.Expression]] = []
+    shifts = ("none",) if query.comparison == "none" else ("none", query.comparison)
+    for shift in shifts:
+        for group in groups:
+            name = f"part_{len(parts) + 1}"
+            parts.append((name, group, "" if shift == "none" else "_before"))
+            ctes.append((name, leaves.select(group, replace(cut, shift=shift))))
+    if len(parts) == 1:
+        ctes = [(FIGURES, ctes[0][1])]
+    else:
+        ctes.append((FIGURES, _fold(parts, cut.keys, keep_current=_open_ended(query))))
+    ctes.append((RESULT, columns.select(FIGURES)))
+    if query.average_over is not None:
+        ctes.append(("averages", columns.select_averages(RESULT)))
+    final = exp.Select().select(*(exp.column(meaning.name) for meaning in columns.meanings))
+    final = final.from_(exp.to_table(ctes[-1][0]))
+    for item in query.filters if query.share else ():
+        if item.dimension in query.dimensions:
+            final = final.where(value_condition(exp.column(item.dimension), item, model.dimensions[item.dimension]))
+    for condition in query.conditions:
+        kind = {">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE, "=": exp.EQ}[condition.operator]
+        final = final.where(kind(this=exp.column(condition.metric), expression=literal(condition.value)))
+    final = _ordered(final, query, model, columns)
+    for name, tree in ctes:
+        final = final.with_(name, as_=tree)
+    return final
+
+
+def _open_ended(query: MetricQuery) -> bool:
+    """Whether a shifted part may reach periods that have not come yet."""
+    end = query.time_range.end if query.time_range else None
+    return query.grain is not None and query.comparison != "none" and end is None
+
+
+def _fold(parts: list[tuple[str, Group, str]], keys: tuple[str, ...], *, keep_current: bool) -> exp.Select:
+    """Stacks the parts and folds them over their keys; without keys each part is one row."""
+    if not keys:
+        return _side_by_side(parts)
+    figures = [(leaf, suffix) for _, group, suffix in parts for leaf in group.leaves]
+    stacked: exp.Expression | None = None
+    for name, group, own_suffix in parts:
+        own = {leaf.name + own_suffix for leaf in group.leaves}
+        columns: list[exp.Expression] = [exp.column(key) for key in keys]
+        for leaf, suffix in figures:
+            target = leaf.name + suffix
+            if target in own:
+                columns.append(exp.alias_(exp.column(leaf.name), target))
+            else:
+                kind = "bigint" if _counts(leaf.source.expression) else "decimal"
+                columns.append(exp.alias_(exp.cast(exp.Null(), kind), target))
+        row = exp.Select().select(*columns).from_(name)
+        stacked = row if stacked is None else exp.Union(this=stacked, expression=row, distinct=False)
+    assert stacked is not None
+    folded = exp.Select().select(*(exp.column(key) for key in keys))
+    for leaf, suffix in figures:
+        value: exp.Expression = exp.Max(this=exp.column(leaf.name + suffix))
+        if leaf.source.additivity == "additive":
+            value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
+        folded = folded.select(exp.alias_(value, leaf.name + suffix))
+    folded = folded.from_(exp.alias_(exp.Subquery(this=stacked), "stacked", table=True))
+    folded = folded.group_by(*(exp.column(key) for key in keys))
+    if keep_current:
+        current = [exp.Max(this=exp.column(leaf.name)) for leaf, suffix in figures if not suffix]
+        present = [exp.not_(exp.Is(this=value, expression=exp.Null())) for value in current]
+        folded = folded.having(exp.or_(*present))
+    return folded
+
+
+def _side_by_side(parts: list[tuple[str, Group, str]]) -> exp.Select:
+    query = exp.Select()
+    for index, (name, group, suffix) in enumerate(parts):
+        query = query.select(
+            *(exp.alias_(exp.column(leaf.name, table=name), leaf.name + suffix) for leaf in group.leaves)
+        )
+        query = query.from_(name) if index == 0 else query.join(name, join_type="CROSS")
+    return query
+
+
+def _counts(expression: str) -> bool:
+    return expression.lstrip().lower().startswith("count")
+
+
+def _ordered(tree: exp.Select, query: MetricQuery, model: SemanticModel, columns: ResultColumns) -> exp.Select:
+    """By the first metric where the query ranks, else by period and dimensions; ties always by the dimensions."""
+    terms: list[exp.Expression] = []
+    if query.order is not None:
+        terms.append(_by(exp.column(columns.order_column), descending=query.order == "descending", nulls_last=True))
+    if query.grain is not None:
+        terms.append(_by(exp.column(query.grain)))
+    for name in query.dimensions:
+        order = model.dimensions[name].order
+        if order:
+            case = exp.Case()
+            for index, value in enumerate(order):
+                test = exp.EQ(this=exp.column(name), expression=literal(value, model.dimensions[name]))
+                case = case.when(test, exp.Literal.number(index))
+            terms.append(_by(case.else_(exp.Literal.number(len(order)))))
+        terms.append(_by(exp.column(name), nulls_last=True))
+    if terms:
+        tree = tree.order_by(*terms)
+    return tree.limit(query.limit) if query.limit is not None else tree
+
+
+def _by(expression: exp.Expression, *, descending: bool = False, nulls_last: bool = False) -> exp.Ordered:
+    return exp.Ordered(this=expression, desc=descending, nulls_first=not nulls_last and descending)

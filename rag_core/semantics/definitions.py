@@ -1,0 +1,215 @@
+"""What a semantic model consists of: entities, joins, metrics, dimensions, dates and verified queries. Values only."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from rag_core.datamodel.base import Record
+
+NAME = r"^[a-z][a-z0-9_]{0,50}$"
+Additivity = Literal["additive", "semi_additive", "non_additive"]
+MetricType = Literal["simple", "snapshot", "stock", "ratio", "derived"]
+Dialect = Literal["postgres", "redshift", "snowflake", "bigquery", "duckdb"]
+
+
+class Entity(Record):
+    """A table that metrics or dimensions stand on. `table` is `schema.table`, quoted where the warehouse needs it."""
+
+    table: str
+    primary_key: tuple[str, ...] = Field(min_length=1)
+    grain: str
+    label: str = ""
+
+
+class Join(Record):
+    """An allowed join: each row of `from` has at most one row of `to`. `columns` maps columns of `from` to those."""
+
+    from_entity: str = Field(alias="from")
+    to: str
+    columns: dict[str, str] = Field(min_length=1)
+    type: Literal["many_to_one", "one_to_one"] = "many_to_one"
+
+
+class TimeDimension(Record):
+    """A date role of an entity. `data_from` is the first day the warehouse knows: no comparison reaches before it."""
+
+    label: str
+    entity: str
+    column: str
+    type: Literal["date", "timestamp"] = "date"
+    synonyms: tuple[str, ...] = ()
+    data_from: date | None = None
+
+
+class DimensionSource(Record):
+    """Another table on which the same dimension stands, for metrics that do not reach the first one."""
+
+    entity: str
+    expression: str
+
+
+class Dimension(Record):
+    """Something to split or filter by.
+
+    `adjectives` split too ("regional revenue"); `values` gives the words people use for a stored value; `order` lists
+    stored values in their natural order; `parent` is the next coarser dimension; `read_values` False keeps the
+    values out of the index (too many, or personal).
+    """
+
+    label: str
+    entity: str
+    expression: str
+    synonyms: tuple[str, ...] = ()
+    adjectives: tuple[str, ...] = ()
+    values: dict[str, tuple[str, ...]] = {}
+    order: tuple[str, ...] = ()
+    parent: str | None = None
+    type: Literal["text", "number", "boolean"] = "text"
+    read_values: bool = True
+    alternatives: tuple[DimensionSource, ...] = ()
+    description: str = ""
+
+    @property
+    def sources(self) -> tuple[DimensionSource, ...]:
+        """The tables the dimension stands on, the preferred one first."""
+        return (DimensionSource(entity=self.entity, expression=self.expression), *self.alternatives)
+
+
+class MetricSource(Record):
+    """Another table from which the same figure can be had, for dimensions that the first one does not reach."""
+
+    entity: str
+    expression: str
+    filters: tuple[str, ...] = ()
+    time: str | None = None
+    additivity: Additivity = "additive"
+
+
+class Metric(Record):
+    """A governed figure.
+
+    Types: `simple` aggregates the rows of a period; `snapshot` adds up the rows of the period's last date only (a
+    head count at month end); `stock` counts rows valid at the period's end or start, or lost between them (`valid_from`, `valid_to`, `at`);
+    `ratio` divides two metrics, in percent where the unit is `%`; `derived` computes with metrics by name.
+    `better` tells which way is good, for "best" and "worst". `dialects` overrides the expression for one dialect.
+    """
+
+    label: str
+    description: str = ""
+    synonyms: tuple[str, ...] = ()
+    type: MetricType = "simple"
+    entity: str | None = None
+    expression: str | None = None
+    filters: tuple[str, ...] = ()
+    time: str | None = None
+    alternatives: tuple[MetricSource, ...] = ()
+    valid_from: str | None = None
+    valid_to: str | None = None
+    at: Literal["start", "end", "lost"] = "end"
+    numerator: str | None = None
+    denominator: str | None = None
+    additivity: Additivity = "additive"
+    unit: str = ""
+    decimals: int | None = Field(default=None, ge=0, le=10)
+    better: Literal["higher", "lower"] | None = None
+    dialects: dict[Dialect, str] = {}
+
+    @model_validator(mode="after")
+    def _complete(self) -> Metric:
+        needed = {
+            "simple": ("entity", "expression", "time"),
+            "snapshot": ("entity", "expression", "time"),
+            "stock": ("entity", "expression", "valid_from", "valid_to"),
+            "ratio": ("numerator", "denominator"),
+            "derived": ("expression",),
+        }[self.type]
+        missing = [name for name in needed if getattr(self, name) is None]
+        if missing:
+            raise ValueError(f"a {self.type} metric needs {', '.join(missing)}")
+        return self
+
+    @property
+    def sources(self) -> tuple[MetricSource, ...]:
+        """The tables the figure can come from, the preferred one first; empty for ratio and derived metrics."""
+        if self.entity is None or self.expression is None:
+            return ()
+        first = MetricSource(
+            entity=self.entity,
+            expression=self.expression,
+            filters=self.filters,
+            time=self.time,
+            additivity=self.additivity,
+        )
+        return (first, *self.alternatives)
+
+
+class QueryParameter(Record):
+    """A slot of a verified query: a value of a dimension, a period (gives `NAME_start`, `NAME_end`) or a number."""
+
+    type: Literal["dimension_value", "period", "integer"]
+    dimension: str | None = None
+    default: int | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> QueryParameter:
+        if self.type == "dimension_value" and self.dimension is None:
+            raise ValueError("a dimension_value parameter needs its dimension")
+        return self
+
+
+class ResultMeaning(Record):
+    """How a column of a verified query is to be read."""
+
+    name: str
+    label: str
+    unit: str = ""
+    decimals: int | None = None
+    role: Literal["metric", "dimension", "time", "other"] = "other"
+
+
+class VerifiedQuery(Record):
+    """A question in fixed patterns with SQL that an analyst approved; `:name` in the SQL are the parameters."""
+
+    patterns: tuple[str, ...] = Field(min_length=1)
+    parameters: dict[str, QueryParameter] = {}
+    sql: str
+    columns: tuple[ResultMeaning, ...] = ()
+    description: str
+    approved_by: str
+    approved_on: date
+
+
+class SemanticModel(Record):
+    """A whole model. Names in it are checked against one another when it is loaded.
+
+    `own_names` are names of the asking organisation, which say nothing in a question; `ambiguous` are words with more
+    than one meaning, with the metrics or dimensions they may stand for: they are asked back, never guessed.
+    """
+
+    version: Literal[1] = 1
+    dialect: Dialect = "postgres"
+    own_names: tuple[str, ...] = ()
+    entities: dict[str, Entity]
+    joins: tuple[Join, ...] = ()
+    time_dimensions: dict[str, TimeDimension]
+    dimensions: dict[str, Dimension]
+    metrics: dict[str, Metric]
+    ambiguous: dict[str, tuple[str, ...]] = {}
+    verified_queries: dict[str, VerifiedQuery] = {}
+
+    @field_validator("entities", "time_dimensions", "dimensions", "metrics", "verified_queries")
+    @classmethod
+    def _names(cls, value: dict[str, object]) -> dict[str, object]:
+        for name in value:
+            if not re.fullmatch(NAME, name):
+                raise ValueError(f"name {name!r} must be lower-case letters, digits and underscores")
+        return value
+
+    def label(self, name: str) -> str:
+        """The label of a metric, dimension or date role, or the name itself."""
+        found = self.metrics.get(name) or self.dimensions.get(name) or self.time_dimensions.get(name)
+        return found.label if found is not None else name

@@ -1,0 +1,297 @@
+"""SELECT statements that aggregate figures from one table and what it leads to. Pure; builds sqlglot trees only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from rag_core.datamodel.plan import DimensionFilter, Grain, TimeRange
+from rag_core.semantics.calendar import MONTHS_OF, buckets, shift_range, step
+from rag_core.semantics.definitions import Dimension, SemanticModel
+from rag_core.semantics.paths import SemanticError, find_path
+from rag_core.semantics.sources import Group, Leaf, dimension_source
+
+SPINE = "periods"
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What a SELECT of figures is cut by. `shift` moves it to the period before or the year before."""
+
+    dimensions: tuple[str, ...]
+    filters: tuple[DimensionFilter, ...]
+    grain: Grain | None
+    time_range: TimeRange | None
+    shift: str = "none"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Names of the result's key columns, the period first."""
+        return ((self.grain,) if self.grain else ()) + self.dimensions
+
+    def bounds(self) -> tuple[date | None, date | None]:
+        """The range to read, shifted where this slice is the one to compare with."""
+        found = self.time_range or TimeRange()
+        start, end = found.start, found.end
+        if self.shift == "none":
+            return start, end
+        if self.grain is not None and self.shift == "previous":
+            return (step(start, self.grain, -1) if start else None), (step(end, self.grain, -1) if end else None)
+        if self.grain == "week":
+            return (step(start, "week", -52) if start else None), (step(end, "week", -52) if end else None)
+        if start is None or end is None:
+            if self.grain is not None:
+                return (step(start, "year", -1) if start else None), (step(end, "year", -1) if end else None)
+            raise SemanticError("a comparison needs a period with a beginning and an end")
+        return shift_range(start, end, year=self.shift == "year_ago")
+
+
+class LeafCompiler:
+    """Writes the SELECT of a group of figures for one model and dialect; remembers the tables it read."""
+
+    def __init__(self, model: SemanticModel, dialect: str) -> None:
+        self.model = model
+        self.dialect = dialect
+        self.tables: set[str] = set()
+
+    def select(self, group: Group, cut: Slice) -> exp.Select:
+        """One row for each combination of the slice's keys, one column for each figure of the group."""
+        if group.kind == "stock":
+            return self._stock(group, cut)
+        query = self._from(group.entity)
+        start, end = cut.bounds()
+        time_column = self._time_column(group)
+        conditions = [self._own(text, group.entity) for text in group.filters]
+        if group.kind == "snapshot":
+            conditions.append(self._last_date(group, cut, start, end))
+        else:
+            conditions.extend(self._range(group, time_column, start, end))
+        keys: list[exp.Expression] = []
+        if cut.grain is not None:
+            keys.append(self._bucket(group, time_column, cut))
+        return self._finish(query, group, cut, keys, conditions)
+
+    def dimension(self, entity: str, name: str) -> exp.Expression:
+        """The expression of a dimension as an entity's rows reach it, its columns qualified."""
+        place = dimension_source(self.model, entity, name)
+        return self._own(place.expression, place.entity)
+
+    def _finish(
+        self,
+        query: exp.Select,
+        group: Group,
+        cut: Slice,
+        keys: list[exp.Expression],
+        conditions: list[exp.Expression],
+    ) -> exp.Select:
+        wanted = dict.fromkeys((*cut.dimensions, *(item.dimension for item in cut.filters)))
+        query = self._joined(query, group.entity, [dimension_source(self.model, group.entity, name).entity for name in wanted])
+        conditions.extend(
+            value_condition(self.dimension(group.entity, item.dimension), item, self.model.dimensions[item.dimension])
+            for item in cut.filters
+        )
+        keys.extend(self.dimension(group.entity, name) for name in cut.dimensions)
+        columns: list[exp.Expression] = [
+            exp.alias_(key.copy(), name) for key, name in zip(keys, cut.keys, strict=True)
+        ]
+        columns.extend(exp.alias_(self._aggregate(leaf), leaf.name) for leaf in group.leaves)
+        query = query.select(*columns, copy=False)
+        for condition in conditions:
+            query = query.where(condition, copy=False)
+        return query.group_by(*keys, copy=False) if keys else query
+
+    def _from(self, entity: str) -> exp.Select:
+        return exp.Select().from_(self._table(entity), copy=False)
+
+    def _table(self, entity: str) -> exp.Expression:
+        table = exp.to_table(self.model.entities[entity].table, dialect=self.model.dialect)
+        self.tables.add(".".join(part.name for part in table.parts))
+        return exp.alias_(table, entity, table=True)
+
+    def _joined(self, query: exp.Select, start: str, targets: Sequence[str]) -> exp.Select:
+        """LEFT JOINs, so that a row without a partner stays visible under an empty value."""
+        done = {start}
+        for target in targets:
+            at = start
+            for join in find_path(self.model, start, target):
+                pairs = list(join.columns.items())
+                other = join.to if join.from_entity == at else join.from_entity
+                if other not in done:
+                    conditions = [
+                        exp.EQ(this=self._own(left, join.from_entity), expression=self._own(right, join.to))
+                        for left, right in pairs
+                    ]
+                    query = query.join(self._table(other), on=exp.and_(*conditions), join_type="LEFT", copy=False)
+                    done.add(other)
+                at = other
+        return query
+
+    def _own(self, text: str, entity: str) -> exp.Expression:
+        """An expression of the model with its columns qualified by the entity's alias."""
+        tree = sqlglot.parse_one(text, dialect=self.model.dialect)
+        for column in list(tree.find_all(exp.Column)):
+            if not column.table:
+                column.set("table", exp.to_identifier(entity))
+        return tree
+
+    def _aggregate(self, leaf: Leaf) -> exp.Expression:
+        override = leaf.metric.dialects.get(self.dialect)  # type: ignore[call-overload]
+        if override is None or leaf.source.expression != leaf.metric.expression:
+            return self._own(leaf.source.expression, leaf.source.entity)
+        tree = sqlglot.parse_one(override, dialect=self.dialect)
+        for column in list(tree.find_all(exp.Column)):
+            if not column.table:
+                column.set("table", exp.to_identifier(leaf.source.entity))
+        return tree
+
+    def _time_column(self, group: Group) -> exp.Expression:
+        role = self.model.time_dimensions[group.time or ""]
+        return self._own(role.column, role.entity)
+
+    def _day(self, group: Group, day: date) -> exp.Expression:
+        role = self.model.time_dimensions[group.time or ""]
+        return day_literal(day, role.type)
+
+    def _range(
+        self, group: Group, column: exp.Expression, start: date | None, end: date | None
+    ) -> list[exp.Expression]:
+        found: list[exp.Expression] = []
+        if start is not None:
+            found.append(exp.GTE(this=column.copy(), expression=self._day(group, start)))
+        if end is not None:
+            found.append(exp.LT(this=column.copy(), expression=self._day(group, end)))
+        return found
+
+    def _trunc(self, group: Group, column: exp.Expression, grain: Grain) -> exp.Expression:
+        role = self.model.time_dimensions[group.time or ""]
+        unit = exp.var(grain.upper())
+        if role.type == "timestamp":
+            return exp.cast(exp.TimestampTrunc(this=column.copy(), unit=unit), "date")
+        return exp.cast(exp.DateTrunc(this=column.copy(), unit=exp.Literal.string(grain.upper())), "date")
+
+    def _bucket(self, group: Group, column: exp.Expression, cut: Slice) -> exp.Expression:
+        grain = cut.grain or "day"
+        truncated = self._trunc(group, column, grain)
+        if cut.shift == "none":
+            return truncated
+        if cut.shift == "year_ago":
+            amount, unit = (364, "DAY") if grain == "week" else (12, "MONTH")
+        elif grain in MONTHS_OF:
+            amount, unit = MONTHS_OF[grain], "MONTH"
+        else:
+            amount, unit = (7 if grain == "week" else 1), "DAY"
+        interval = exp.Interval(this=exp.Literal.string(str(amount)), unit=exp.var(unit))
+        return exp.cast(exp.Add(this=truncated, expression=interval), "date")
+
+    def _last_date(self, group: Group, cut: Slice, start: date | None, end: date | None) -> exp.Expression:
+        """Rows of the last date that the table has in the range, or in each period of it."""
+        column = self._time_column(group)
+        inner = self._from(group.entity).select(exp.Max(this=column.copy()), copy=False)
+        for condition in self._range(group, column, start, end):
+            inner = inner.where(condition, copy=False)
+        if cut.grain is not None:
+            inner = inner.group_by(self._trunc(group, column, cut.grain), copy=False)
+        return exp.In(this=column.copy(), query=inner.subquery())
+
+    def _stock(self, group: Group, cut: Slice) -> exp.Select:
+        """Rows valid just before the end of the range or of each period, or just before its start."""
+        valid_from, valid_to, at = group.validity
+        start, end = cut.bounds()
+        label = group.leaves[0].metric.label
+        query = self._from(group.entity)
+        conditions = [self._own(text, group.entity) for text in group.filters]
+        begin, finish = self._own(valid_from, group.entity), self._own(valid_to, group.entity)
+        kind = self.model.time_dimensions[group.time].type if group.time else "date"
+        if cut.grain is None:
+            if start is None and at != "end":
+                raise SemanticError(f"{label} needs a period with a beginning")
+            if end is None and at != "start":
+                conditions.append(exp.Is(this=finish, expression=exp.Null()))
+            else:
+                first, last = (day_literal(day, kind) if day else exp.Null() for day in (start, end))
+                conditions.extend(_valid(begin, finish, first, last, at))
+            return self._finish(query, group, cut, [], conditions)
+        if start is None or end is None:
+            raise SemanticError(f"{label} by {cut.grain} needs a period with a beginning and an end")
+        first, last = exp.column("first_day", table=SPINE), exp.column("next_day", table=SPINE)
+        on = exp.and_(*_valid(begin, finish, first, last, at))
+        spine = exp.Subquery(this=_spine(start, end, cut, kind), alias=exp.TableAlias(this=exp.to_identifier(SPINE)))
+        query = query.join(spine, on=on, join_type="INNER", copy=False)
+        return self._finish(query, group, cut, [exp.column("bucket", table=SPINE)], conditions)
+
+
+def _spine(start: date, end: date, cut: Slice, kind: str) -> exp.Expression:
+    """One row a period: the day it is shown under, its first day and the day after its last."""
+    grain = cut.grain or "day"
+    spine: exp.Expression | None = None
+    for first, following in buckets(start, end, grain):
+        shown = first
+        if cut.shift == "previous":
+            shown = step(first, grain, 1)
+        elif cut.shift == "year_ago":
+            shown = step(first, "week", 52) if grain == "week" else step(first, "year", 1)
+        row = exp.Select().select(
+            exp.alias_(day_literal(shown, "date"), "bucket"),
+            exp.alias_(day_literal(max(first, start), kind), "first_day"),
+            exp.alias_(day_literal(following, kind), "next_day"),
+        )
+        spine = row if spine is None else exp.Union(this=spine, expression=row, distinct=False)
+    if spine is None:
+        raise SemanticError("the period is empty")
+    return spine
+
+
+def _valid(
+    begin: exp.Expression, finish: exp.Expression, first: exp.Expression, last: exp.Expression, at: str
+) -> list[exp.Expression]:
+    """Valid just before the period's first day or just before the day after its last, or lost between the two."""
+    boundary = last if at == "end" else first
+    if at == "lost":
+        return [
+            exp.LT(this=begin, expression=boundary.copy()),
+            exp.GTE(this=finish.copy(), expression=first.copy()),
+            exp.LT(this=finish, expression=last.copy()),
+        ]
+    ended = exp.or_(
+        exp.Is(this=finish.copy(), expression=exp.Null()), exp.GTE(this=finish, expression=boundary.copy())
+    )
+    return [exp.LT(this=begin, expression=boundary.copy()), exp.paren(ended)]
+
+
+def day_literal(day: date, kind: str) -> exp.Expression:
+    """A day as a typed literal, midnight in the session's time zone for timestamps."""
+    return exp.cast(exp.Literal.string(day.isoformat()), "timestamptz" if kind == "timestamp" else "date")
+
+
+def literal(value: Any, dimension: Dimension | None = None) -> exp.Expression:
+    """A value as a literal of the dimension's type; text is always escaped by sqlglot."""
+    kind = dimension.type if dimension is not None else "text"
+    if isinstance(value, bool) or kind == "boolean":
+        return exp.Boolean(this=str(value).lower() in ("true", "t", "1", "yes"))
+    if kind == "number" or isinstance(value, int | float | Decimal):
+        try:
+            return exp.Literal.number(format(Decimal(str(value)), "f"))
+        except ArithmeticError:
+            raise SemanticError(f"{value!r} is not a number") from None
+    return exp.Literal.string(str(value))
+
+
+def value_condition(expression: exp.Expression, item: DimensionFilter, dimension: Dimension) -> exp.Expression:
+    """`expression` is one of the values, or none of them; excluding values keeps the rows without a value."""
+    literals = [literal(value, dimension) for value in item.values]
+    if len(literals) == 1:
+        condition: exp.Expression = exp.EQ(this=expression.copy(), expression=literals[0])
+    else:
+        condition = exp.In(this=expression.copy(), expressions=literals)
+    if not item.negated:
+        return condition
+    negated: exp.Expression = (
+        exp.NEQ(this=expression.copy(), expression=literals[0]) if len(literals) == 1 else exp.not_(condition)
+    )
+    return exp.paren(exp.or_(negated, exp.Is(this=expression.copy(), expression=exp.Null())))
