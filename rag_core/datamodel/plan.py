@@ -44,7 +44,7 @@ class MetricQuery(Record):
     """A question over governed metrics, before it is compiled to SQL.
 
     `comparison` adds, for each row, the value of the period before (`previous`) or of the same period a year before
-    (`year_ago`) with difference and relative change. `order` sorts by the first metric; without it rows come in the
+    (`year_ago`) with difference and relative change, or of the `comparison_range` (`range`, without grain). `order` sorts by the first metric; without it rows come in the
     order of the dimensions. `limit` needs an order. `order_by` sorts by the change of a comparison instead.
 
     With `share`, filters on a dimension that is split by choose the rows shown and not the total. `average_over` is the
@@ -56,7 +56,8 @@ class MetricQuery(Record):
     grain: Grain | None = None
     filters: tuple[DimensionFilter, ...] = ()
     time_range: TimeRange | None = None
-    comparison: Literal["none", "previous", "year_ago"] = "none"
+    comparison: Literal["none", "previous", "year_ago", "range"] = "none"
+    comparison_range: TimeRange | None = None
     share: bool = False
     running_total: bool = False
     order: Literal["ascending", "descending"] | None = None
