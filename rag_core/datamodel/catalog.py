@@ -77,7 +77,8 @@ class Catalog(Record):
     An incomplete snapshot (`complete=False`, with `reason`) must never be compared with another.
     `functions` maps a lower-case function name to the most dangerous volatility of its overloads
     (immutable < stable < volatile), empty where the database does not tell. `user_functions` are those of them that
-    somebody wrote in this database (neither built in nor of an extension).
+    somebody wrote in this database (neither built in nor of an extension). `closed_schemas` exist, but the role may not
+    look into them, so that their absence from `tables` does not mean they were dropped.
     """
 
     dialect: str
@@ -87,6 +88,7 @@ class Catalog(Record):
     functions: dict[str, Literal["immutable", "stable", "volatile"]] = {}
     user_functions: tuple[str, ...] = ()
     search_path: tuple[str, ...] = ("public",)
+    closed_schemas: tuple[str, ...] = ()
     complete: bool = True
     reason: str | None = None
 
