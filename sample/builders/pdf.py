@@ -10,10 +10,13 @@ from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4, A5
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
+from reportlab.pdfbase.pdfmetrics import stringWidth
+from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import (
     BaseDocTemplate,
     Flowable,
     Frame,
+    FrameBreak,
     KeepTogether,
     ListFlowable,
     ListItem,
@@ -24,9 +27,10 @@ from reportlab.platypus import (
 from reportlab.platypus import Paragraph as PdfParagraph
 from reportlab.platypus import Table as PdfTable
 
-from sample.builders.blocks import Block, Code, Heading, Listing, Paragraph, Runs, Table
+from sample.builders.blocks import Block, Code, Heading, Listing, Paragraph, Runs, Table, plain
 from sample.builders.source import Source
 
+_GAP = 8 * mm
 _BODY = ParagraphStyle("body", fontName="Helvetica", fontSize=10, leading=13.5, spaceAfter=6)
 _STYLES = {
     "title": ParagraphStyle("title", _BODY, fontName="Helvetica-Bold", fontSize=18, leading=22, spaceAfter=4),
@@ -50,12 +54,20 @@ _REPLACED = str.maketrans({"→": "->", "←": "<-", "≥": ">=", "≤": "<=", "
 def write_pdf(source: Source) -> bytes:
     stream = io.BytesIO()
     size = A5 if source.layout == "booklet" else A4
-    margin, top = 20 * mm, 24 * mm
+    margin, top = (14 * mm, 20 * mm) if size == A5 else (20 * mm, 24 * mm)
     width, height = size[0] - 2 * margin, size[1] - 2 * top
     columns = 2 if source.layout == "two_columns" else 1
-    gap = 8 * mm
-    column = (width - gap * (columns - 1)) / columns
-    frames = [Frame(margin + number * (column + gap), top, column, height, 0, 0, 0, 0) for number in range(columns)]
+    column = (width - _GAP * (columns - 1)) / columns
+    head = [PdfParagraph(_safe(source.title), _STYLES["title"]), PdfParagraph(_safe(source.byline), _STYLES["byline"])]
+    body = [(block, _flowable(block, column)) for block in source.blocks]
+    frames = [Frame(margin, top, width, height, 0, 0, 0, 0)]
+    if columns == 2:
+        # The title over the whole width, then two columns just high enough to share the text.
+        title = sum(_height(flowable, width, height) for flowable in head)
+        half = min(height - title, sum(_height(flowable, column, height) for _, flowable in body) * 0.56)
+        below = top + height - title - half
+        frames = [Frame(margin, top + height - title, width, title, 0, 0, 0, 0)]
+        frames += [Frame(margin + x * (column + _GAP), below, column, half, 0, 0, 0, 0) for x in range(columns)]
     document = BaseDocTemplate(
         stream,
         pagesize=size,
@@ -74,21 +86,30 @@ def write_pdf(source: Source) -> bytes:
         canvas.drawRightString(size[0] - margin, 12 * mm, f"Page {canvas.getPageNumber()}")
 
     document.addPageTemplates(PageTemplate("page", frames, onPage=draw_edges))
-    story: list[Flowable] = [
-        PdfParagraph(_safe(source.title), _STYLES["title"]),
-        PdfParagraph(_safe(source.byline), _STYLES["byline"]),
-    ]
-    flowables = [(block, _flowable(block, column)) for block in source.blocks]
-    while flowables:
-        block, first = flowables.pop(0)
-        if isinstance(block, Heading) and flowables and not isinstance(flowables[0][0], Heading | Listing):
-            story.append(KeepTogether([first, flowables.pop(0)[1]]))
+    document.build([*head, *([FrameBreak()] if columns == 2 else []), *_compose(body)])
+    return stream.getvalue()
+
+
+def _height(flowable: Flowable, width: float, height: float) -> float:
+    used: float = (
+        flowable.wrapOn(Canvas(io.BytesIO()), width, height)[1] + flowable.getSpaceBefore() + flowable.getSpaceAfter()
+    )
+    return used
+
+
+def _compose(pairs: list[tuple[Block, Flowable]]) -> list[Flowable]:
+    """The flowables in order; a heading stays on the page of the paragraph or table below it."""
+    story: list[Flowable] = []
+    while pairs:
+        block, first = pairs.pop(0)
+        if isinstance(block, Heading) and pairs and not isinstance(pairs[0][0], Heading | Listing):
+            block, following = pairs.pop(0)
+            story.append(KeepTogether([first, following]))
         else:
             story.append(first)
         if isinstance(block, Table | Listing | Code):
             story.append(Spacer(1, 6))
-    document.build(story)
-    return stream.getvalue()
+    return story
 
 
 def _flowable(block: Block, width: float) -> Flowable:
@@ -112,13 +133,16 @@ def _flowable(block: Block, width: float) -> Flowable:
 
 
 def _widths(table: Table, width: float) -> list[float]:
-    """Column widths by the longest text in each, kept between a ninth and a half of the page."""
-    lengths = [
-        max(sum(len(run.text) for run in row[x]) for row in (table.header, *table.rows))
-        for x in range(len(table.header))
+    """Column widths: each longest word fits on a line, and the rest goes to the columns with the most text."""
+    texts = [[plain(row[x]) for row in (table.header, *table.rows)] for x in range(len(table.header))]
+    least = [
+        max(stringWidth(word, "Helvetica-Bold", _STYLES["cell"].fontSize) for cell in cells for word in cell.split())
+        + 13
+        for cells in texts
     ]
-    weights = [min(max(length, 9), 45) for length in lengths]
-    return [width * weight / sum(weights) for weight in weights]
+    weights = [min(max(len(cell) for cell in cells), 45) for cells in texts]
+    rest = max(0.0, width - sum(least))
+    return [needed + rest * weight / sum(weights) for needed, weight in zip(least, weights, strict=True)]
 
 
 def _markup(runs: Runs) -> str:
