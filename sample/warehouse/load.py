@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import psycopg
@@ -131,12 +132,12 @@ def _counts(connection: psycopg.Connection) -> dict[str, int]:
     return counts
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Load the sample into the database named on the command line and print the rows of each table."""
     parser = argparse.ArgumentParser(prog="python -m sample.warehouse.load", description=main.__doc__)
     parser.add_argument("conninfo", help="libpq connection string of an empty database, as its owner")
     parser.add_argument("--seed", type=int, default=7, help="seed number of the rows (default 7)")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     try:
         counts = load_warehouse(arguments.conninfo, seed=arguments.seed)
     except (WarehouseNotEmptyError, psycopg.Error) as error:

@@ -82,7 +82,7 @@ def order_factor(month: Month, region: str) -> float:
 def calibration_factor(month: Month) -> float:
     """How many times its usual weight Calibration has among the lines (S9)."""
     if month.between((2025, 10), (2025, 12)):
-        return 1.62
+        return 1.56
     return 1.12 if month.between((2026, 1), (2026, 6)) else 1.0
 
 

@@ -7,7 +7,7 @@ Questions, wordings, SQL, story and place are written by hand in the file; only 
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -108,11 +108,11 @@ def stale_facts(facts: Mapping[str, Any], connection: psycopg.Connection[Any]) -
     return stale
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the SQL of sample/facts.yaml on a loaded sample warehouse and write the answers into the file."""
     parser = argparse.ArgumentParser(prog="python -m sample.warehouse.write_facts", description=main.__doc__)
     parser.add_argument("conninfo", help="libpq connection string of the loaded sample warehouse")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     try:
         count = write_facts(arguments.conninfo)
     except (FactsError, psycopg.Error) as error:
