@@ -96,7 +96,8 @@ class GuardVerdict(Record):
     """The guard's decision on one statement.
 
     `code` is `ok` or a stable word for the reason; `tables` are `schema.table`, `columns` `schema.table.column`, as the
-    catalog spells them. `query` is set just when `allowed`.
+    catalog spells them. `query` is set just when `allowed`. `scores` are the likenesses (0 to 1) of `suggestions`, empty
+    where those are no near misses.
     """
 
     allowed: bool
@@ -104,6 +105,7 @@ class GuardVerdict(Record):
     message: str
     dialect: str
     suggestions: tuple[str, ...] = ()
+    scores: tuple[float, ...] = ()
     tables: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     query: GuardedSql | None = None
