@@ -36,7 +36,7 @@ CREATE TABLE public.products (
     CHECK (product_family IN ('Gateways', 'Meters', 'Sensors', 'Subscriptions', 'Services')),
     list_price numeric(10, 2) NOT NULL,
     unit_cost numeric(10, 2) NOT NULL,
-    is_recurring boolean NOT NULL DEFAULT false,
+    is_recurring boolean NOT NULL DEFAULT FALSE,
     launched_on date NOT NULL,
     discontinued_on date
 );
