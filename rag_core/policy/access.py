@@ -1,0 +1,226 @@
+"""The policy applied to a catalog: which tables and columns a statement may see, and in what form."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rag_core.datamodel.catalog import Catalog, CatalogTable
+from rag_core.policy.names import NameRules, Suggestion, asked_back, near_misses
+from rag_core.policy.refusal import Refusal
+from rag_core.policy.rules import Policy, split_name
+
+CLOSED_SCHEMAS = frozenset(
+    {"pg_catalog", "information_schema", "pg_toast", "pg_temp", "account_usage", "organization_usage", "pg_internal"}
+)
+
+
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
+    """One pattern for dotted names with `*`, to be matched against lower-case parts joined by NUL."""
+    if not names:
+        return None
+    alternatives = []
+    for name in names:
+        parts = (re.escape(part.lower()).replace(r"\*", "[^\0]*") for part in split_name(name))
+        alternatives.append("\0".join(parts))
+    return re.compile("(?:" + "|".join(alternatives) + r")\Z")
+
+
+def _quoted_name(parts: tuple[str, ...]) -> str:
+    return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+
+
+def _matches(pattern: re.Pattern[str] | None, *parts: str) -> bool:
+    return pattern is not None and pattern.match("\0".join(part.lower() for part in parts)) is not None
+
+
+@dataclass(frozen=True)
+class TableAccess:
+    """How one table may be seen.
+
+    `visible` maps a column's key to its name, in the table's order; `hidden` maps the key of a column that must not be
+    seen to the reason (excluded, unreadable). `masks` holds the replacement of masked columns by name.
+    """
+
+    table: CatalogTable
+    visible: dict[str, str]
+    hidden: dict[str, str] = field(default_factory=dict)
+    masks: dict[str, str | None] = field(default_factory=dict)
+    row_filters: tuple[str, ...] = ()
+
+    @property
+    def restricted(self) -> bool:
+        """Whether the table must be replaced by a subquery that shows only what may be seen."""
+        return bool(self.hidden or self.masks or self.row_filters)
+
+
+class Access:
+    """Looks tables up under a policy. Everything is computed when first asked, for a catalog may be large."""
+
+    def __init__(self, policy: Policy, catalog: Catalog, rules: NameRules) -> None:
+        self.catalog = catalog
+        self.rules = rules
+        self._schemas = frozenset(schema.lower() for schema in policy.schemas)
+        self._include = _pattern(policy.tables.include)
+        self._named = _pattern(tuple(name for name in policy.tables.include if "*" not in name))
+        self._exclude = _pattern(policy.tables.exclude)
+        self._exclude_columns = _pattern(policy.columns.exclude)
+        self._masks = tuple((_pattern((mask.column,)), mask.replace_with) for mask in policy.columns.mask)
+        self._filters = tuple((_pattern((rule.table,)), rule.where) for rule in policy.row_filters)
+        ruled = (*policy.columns.exclude, *(mask.column for mask in policy.columns.mask))
+        self._any_rule = _pattern(
+            (
+                *policy.tables.exclude,
+                *(rule.table for rule in policy.row_filters),
+                *(_quoted_name(split_name(column)[:2]) for column in ruled),
+            )
+        )
+        self._computed: dict[str, TableAccess] = {}
+
+    @cached_property
+    def _index(self) -> dict[tuple[str, str], CatalogTable]:
+        key = self.rules.catalog_key
+        return {(key(table.schema_name), key(table.name)): table for table in self.catalog.tables}
+
+    @cached_property
+    def _schema_keys(self) -> frozenset[str]:
+        return frozenset(schema for schema, _ in self._index)
+
+    @cached_property
+    def _path(self) -> tuple[str, ...]:
+        return tuple(self.rules.catalog_key(schema) for schema in self.catalog.search_path)
+
+    def find(self, name: str, schema: str | None, database: str | None) -> CatalogTable:
+        """The table of these keys, by the search path where no schema is given. Raises Refusal."""
+        if database is not None and database != self.rules.catalog_key(self.catalog.database):
+            raise Refusal("catalog_closed", f"another database than {self.catalog.database} cannot be read")
+        self._check_closed(name, schema)
+        for candidate in (schema,) if schema is not None else self._path:
+            table = self._index.get((candidate, name))
+            if table is not None:
+                return table
+        raise self._unknown(name, schema)
+
+    def _check_closed(self, name: str, schema: str | None) -> None:
+        closed = (schema or "").lower()
+        if closed in CLOSED_SCHEMAS or closed.startswith("pg_"):
+            raise Refusal("catalog_closed", f"the catalog {schema} is closed: it names objects that are hidden")
+        if schema is None and name.lower().startswith("pg_"):
+            raise Refusal("catalog_closed", f"{name} belongs to a catalog, which is closed")
+
+    def allow(self, table: CatalogTable) -> TableAccess:
+        """How the table may be seen. Raises Refusal where it may not."""
+        name = table.qualified_name
+        if not self.in_scope(table):
+            raise Refusal("schema_not_allowed", f"the policy does not open {self._written(table)}")
+        if _matches(self._exclude, table.schema_name, table.name):
+            raise Refusal("table_excluded", f"the policy excludes the table {self._written(table)}")
+        if not table.readable:
+            raise Refusal(
+                "not_permitted", f"this role may not read {self._written(table)}: what it holds is not known, not none"
+            )
+        access = self._computed.get(name)
+        if access is None:
+            access = self._computed[name] = self._compute(table)
+        return access
+
+    def in_scope(self, table: CatalogTable) -> bool:
+        """Whether the policy opens the table's schema and names the table, exclusions aside."""
+        return table.schema_name.lower() in self._schemas and _matches(self._include, table.schema_name, table.name)
+
+    def vouched(self, table: CatalogTable) -> bool:
+        """Whether the policy names the table in full, which opens a view over hidden data."""
+        return _matches(self._named, table.schema_name, table.name)
+
+    def hidden_columns(self, table: CatalogTable) -> frozenset[str] | None:
+        """Names of the columns that the policy excludes or masks; None where it hides the table or some of its rows."""
+        if _matches(self._exclude, table.schema_name, table.name):
+            return None
+        access = self._compute(table)
+        if access.row_filters:
+            return None
+        excluded = {
+            column.name
+            for column in table.columns
+            if access.hidden.get(self.rules.catalog_key(column.name)) == "excluded"
+        }
+        return frozenset(excluded | access.masks.keys())
+
+    def may_hide(self, schema: str, name: str) -> bool:
+        """Whether any rule of the policy names this table or something in it; for tables that cannot be seen."""
+        return _matches(self._any_rule, schema, name)
+
+    @cached_property
+    def hides_anything(self) -> bool:
+        """Whether the policy hides any table, column, value or row at all."""
+        return any((self._exclude, self._exclude_columns, self._masks, self._filters))
+
+    def _compute(self, table: CatalogTable) -> TableAccess:
+        visible: dict[str, str] = {}
+        hidden: dict[str, str] = {}
+        masks: dict[str, str | None] = {}
+        for column in table.columns:
+            key = self.rules.catalog_key(column.name)
+            parts = (table.schema_name, table.name, column.name)
+            if _matches(self._exclude_columns, *parts):
+                hidden[key] = "excluded"
+            elif not column.readable and table.readable:
+                hidden[key] = "unreadable"
+            else:
+                visible[key] = column.name
+                for pattern, replacement in self._masks:
+                    if _matches(pattern, *parts):
+                        masks[column.name] = replacement
+        filters = tuple(where for pattern, where in self._filters if _matches(pattern, table.schema_name, table.name))
+        return TableAccess(table=table, visible=visible, hidden=hidden, masks=masks, row_filters=filters)
+
+    # ------------------------------------------------------------------ words for people
+
+    def _written(self, table: CatalogTable) -> str:
+        return f"{self.rules.written(table.schema_name)}.{self.rules.written(table.name)}"
+
+    def known_tables(self) -> list[CatalogTable]:
+        """The tables that may be read, without looking into views."""
+        return [
+            table
+            for table in self.catalog.tables
+            if self.in_scope(table)
+            and table.readable
+            and not _matches(self._exclude, table.schema_name, table.name)
+        ]
+
+    def _unknown(self, name: str, schema: str | None) -> Refusal:
+        known = self.known_tables()
+        folded = name.lower()
+        other_case = [
+            table
+            for table in known
+            if table.name.lower() == folded and (schema is None or table.schema_name.lower() == schema.lower())
+        ]
+        wanted = f"{schema}.{name}" if schema is not None else name
+        if other_case:
+            names = tuple(self._written(table) for table in other_case)
+            return Refusal(
+                "quoting",
+                f"there is no table {wanted}: the name is written {' or '.join(names)}, "
+                f"{'with its quotes' if any(chr(34) in text for text in names) else 'in another schema'}",
+                names,
+                (1.0,) * len(names),
+            )
+        if schema is not None and schema not in self._schema_keys and schema not in self._path:
+            schemas = [(item, item) for item in sorted({table.schema_name for table in known})]
+            named = near_misses(schema, schemas)
+            if any(table.name.lower() == folded for table in known):
+                named = [Suggestion(name=self._written(t), score=0.9) for t in known if t.name.lower() == folded]
+            return self._refuse_unknown("unknown_table", f"unknown schema {schema} in {wanted}", named)
+        pairs = [(table.name, self._written(table)) for table in known]
+        return self._refuse_unknown("unknown_table", f"unknown table {wanted}", near_misses(name, pairs))
+
+    def _refuse_unknown(self, code: str, message: str, found: list[Suggestion]) -> Refusal:
+        return Refusal(
+            code,
+            message + asked_back(found),
+            tuple(item.name for item in found),
+            tuple(item.score for item in found),
+        )

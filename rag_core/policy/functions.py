@@ -1,0 +1,77 @@
+"""Which functions a statement may call."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+
+from ruamel.yaml import YAML
+
+from rag_core.datamodel.base import Record
+from rag_core.datamodel.catalog import Catalog
+from rag_core.policy.refusal import Refusal
+from rag_core.policy.rules import FunctionRules
+
+
+class FunctionLists(Record):
+    """The packaged lists: see `functions.yaml` beside this module for what each is for."""
+
+    denied: tuple[str, ...]
+    denied_prefixes: tuple[str, ...]
+    spared: tuple[str, ...]
+    harmless_volatile: tuple[str, ...]
+    known: dict[str, tuple[str, ...]]
+
+
+@cache
+def function_lists() -> FunctionLists:
+    """The packaged lists."""
+    text = resources.files("rag_core.policy").joinpath("functions.yaml").read_text(encoding="utf-8")
+    return FunctionLists.model_validate(YAML(typ="safe").load(text))
+
+
+class FunctionGuard:
+    """Judges function names against the packaged lists, the catalog's volatilities and the policy's own lists."""
+
+    def __init__(self, rules: FunctionRules, catalog: Catalog) -> None:
+        lists = function_lists()
+        self._allow = frozenset(name.lower() for name in rules.allow)
+        self._deny = frozenset(name.lower() for name in rules.deny)
+        self._denied = frozenset(lists.denied)
+        self._prefixes = re.compile("|".join(f"(?:{prefix})" for prefix in lists.denied_prefixes))
+        self._spared = frozenset(lists.spared)
+        self._harmless = frozenset(lists.harmless_volatile)
+        self._known = frozenset(lists.known.get(catalog.dialect, ()))
+        self._volatility = catalog.functions
+        self._user = frozenset(catalog.user_functions)
+
+    def check_called(self, name: str) -> None:
+        """Raises Refusal where a function that the parser does not know must not be called."""
+        name = name.lower()
+        self.check_listed(name)
+        if name in self._allow or name in self._harmless:
+            return
+        volatility = self._volatility.get(name)
+        if volatility == "volatile":
+            raise Refusal("function_not_allowed", f"the function {name} is volatile: it may change or reveal more")
+        if volatility is None and name not in self._known:
+            raise Refusal("function_not_allowed", f"the function {name} is not known to be harmless")
+
+    def check_listed(self, name: str) -> None:
+        """Raises Refusal where a name is denied, or was written by somebody in this database and is not allowed."""
+        name = name.lower()
+        if name in self._deny:
+            raise Refusal("function_not_allowed", f"the policy denies the function {name}")
+        if name in self._allow:
+            return
+        if name in self._denied or (name not in self._spared and self._prefixes.match(name)):
+            raise Refusal(
+                "function_not_allowed", f"the function {name} reaches files, settings, catalogs, other sessions or SQL"
+            )
+        if name in self._user:
+            raise Refusal(
+                "function_not_allowed",
+                f"{name} is a function of this database's own, which may read what its owner may: "
+                "the policy has to name it under functions.allow",
+            )

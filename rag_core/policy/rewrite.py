@@ -1,0 +1,84 @@
+"""Rewrites a checked statement so that the database cannot understand its names otherwise than the guard did."""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from rag_core.policy.access import TableAccess
+from rag_core.policy.names import NameRules
+from rag_core.policy.refusal import Refusal
+from rag_core.policy.scope import Resolver
+
+
+def rewrite(resolver: Resolver, rules: NameRules) -> None:
+    """Changes the resolved tree in place.
+
+    Each table is named with its schema. A table of which something is hidden becomes a subquery of what may be seen,
+    so that `*`, whole rows, NATURAL JOIN and every other route end there.
+    """
+    for column in resolver.replaced_columns:
+        column.set("db", None)
+        column.set("catalog", None)
+    for node, access in resolver.places:
+        if node.args.get("db") is None:
+            node.set("db", rules.identifier(access.table.schema_name))
+        if access.restricted:
+            _replace(node, access, rules)
+
+
+def _replace(node: exp.Table, access: TableAccess, rules: NameRules) -> None:
+    alias = node.args.get("alias")
+    if alias is None:
+        alias = exp.TableAlias(this=node.this.copy())
+    elif alias.this is None:
+        alias.set("this", node.this.copy())
+    inner = node.copy()
+    for name in ("alias", "joins", "pivots", "laterals"):
+        inner.set(name, None)
+    projections: list[exp.Expr] = []
+    for name in access.visible.values():
+        column = exp.Column(this=rules.identifier(name))
+        if name in access.masks:
+            projections.append(exp.alias_(_mask(access, name, rules), rules.identifier(name)))
+        else:
+            projections.append(column)
+    if not projections:
+        raise Refusal("column_excluded", f"nothing of {access.table.qualified_name} may be read")
+    shown = exp.Select(expressions=projections).from_(inner, copy=False)
+    for condition in access.row_filters:
+        shown = shown.where(_condition(condition, access, rules), copy=False)
+    outer = exp.Subquery(this=shown, alias=alias)
+    for name in ("joins", "pivots", "laterals"):
+        if node.args.get(name):
+            outer.set(name, node.args[name])
+    node.replace(outer)
+
+
+def _mask(access: TableAccess, name: str, rules: NameRules) -> exp.Expr:
+    column = access.table.column(name)
+    kind = column.type if column is not None else "text"
+    text = access.masks[name]
+    value: exp.Expr = exp.null() if text is None else exp.Literal.string(text)
+    try:
+        return exp.cast(value, kind, dialect=rules.dialect)
+    except SqlglotError:
+        return value
+
+
+def _condition(text: str, access: TableAccess, rules: NameRules) -> exp.Expr:
+    try:
+        condition = sqlglot.parse_one(text, read=rules.dialect, into=exp.Condition)
+    except SqlglotError:
+        raise Refusal(
+            "policy_error", f"the policy's row filter of {access.table.qualified_name} cannot be parsed"
+        ) from None
+    known = {*access.visible, *access.hidden}
+    for column in condition.find_all(exp.Column):
+        if rules.identifier_key(column.this) not in known:
+            raise Refusal(
+                "policy_error", f"the policy's row filter of {access.table.qualified_name} names {column.name}, "
+                "which is no column of it"
+            )
+    return exp.paren(condition, copy=False)

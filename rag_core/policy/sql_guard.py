@@ -1,0 +1,172 @@
+"""The SQL guard: the only way in which somebody's SQL becomes a statement that the warehouse may run.
+
+Parse, one statement, a query at its root, every node known to only read, every table and column resolved and allowed,
+every function judged; then a rewritten text, generated from what was checked, whose calls are judged once more. What
+the guard does not judge (types, grouping) the database's EXPLAIN does. It fails closed: whatever it cannot place is
+refused.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cached_property
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ErrorLevel, SqlglotError
+from sqlglot.tokens import TokenType
+
+from rag_core.datamodel.catalog import Catalog
+from rag_core.datamodel.query import GuardedSql, GuardVerdict
+from rag_core.policy.access import Access
+from rag_core.policy.functions import FunctionGuard
+from rag_core.policy.names import name_rules
+from rag_core.policy.nodes import check_nodes, check_root
+from rag_core.policy.refusal import Refusal
+from rag_core.policy.rewrite import rewrite
+from rag_core.policy.rules import Policy
+from rag_core.policy.scope import Resolver
+from rag_core.policy.views import ViewGuard
+
+MAX_CHARACTERS = 100_000
+
+# The parser warns about statements it does not understand; the guard refuses them, which says it better.
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
+
+
+class SqlGuard:
+    """Checks statements against one policy and one catalog. Safe to use from several threads."""
+
+    def __init__(self, policy: Policy, catalog: Catalog) -> None:
+        self.policy = policy
+        self.catalog = catalog
+        self._rules = name_rules(catalog.dialect)
+        self._access = Access(policy, catalog, self._rules)
+
+    @cached_property
+    def _functions(self) -> FunctionGuard:
+        return FunctionGuard(self.policy.functions, self.catalog)
+
+    @cached_property
+    def _views(self) -> ViewGuard:
+        return ViewGuard(self._access, self.catalog, self._rules)
+
+    def check(self, sql: str, dialect: str | None = None) -> GuardVerdict:
+        """The verdict on one statement.
+
+        Args:
+            sql: what somebody wrote.
+            dialect: the dialect it is written in, where that is not the warehouse's; it is then translated.
+        """
+        written_in = dialect or self.catalog.dialect
+        try:
+            return self._check(sql, written_in)
+        except Refusal as refusal:
+            return GuardVerdict(
+                allowed=False,
+                code=refusal.code,
+                message=refusal.message,
+                dialect=written_in,
+                suggestions=refusal.suggestions,
+                scores=refusal.scores,
+            )
+        except RecursionError:
+            return GuardVerdict(
+                allowed=False, code="too_complex", message="the statement is nested too deeply", dialect=written_in
+            )
+
+    # ------------------------------------------------------------------ inside
+
+    def _check(self, sql: str, written_in: str) -> GuardVerdict:
+        if not self.policy.schemas or not self.policy.tables.include:
+            raise Refusal("policy_empty", "the policy allows no schema and no table, so nothing is run")
+        tree = self._parse(sql, written_in)
+        check_root(tree)
+        for function in check_nodes(tree):
+            if isinstance(function, (exp.Anonymous, exp.AnonymousAggFunc)):
+                self._functions.check_called(function.name)
+        resolver = Resolver(self._access, self._views)
+        resolver.resolve(tree)
+        own_limit = _own_limit(tree)
+        holder = exp.Paren(this=tree)
+        rewrite(resolver, self._rules)
+        text = self._generate(holder.this)
+        self._check_calls(text)
+        tables, columns = tuple(sorted(resolver.tables)), tuple(sorted(resolver.columns))
+        query = GuardedSql(
+            text=text,
+            dialect=self.catalog.dialect,
+            tables=tables,
+            columns=columns,
+            limits=self.policy.limits,
+            own_limit=own_limit,
+        )
+        return GuardVerdict(
+            allowed=True,
+            code="ok",
+            message="allowed",
+            dialect=written_in,
+            tables=tables,
+            columns=columns,
+            query=query,
+        )
+
+    def _parse(self, sql: str, written_in: str) -> exp.Expr:
+        if not sql.strip():
+            raise Refusal("empty", "there is no statement")
+        if len(sql) > MAX_CHARACTERS:
+            raise Refusal("too_long", f"the statement is longer than {MAX_CHARACTERS:,} characters")
+        if "\0" in sql:
+            raise Refusal("syntax", "the statement holds a NUL character")
+        try:
+            parsed = Dialect.get_or_raise(written_in).parse(sql, error_level=ErrorLevel.IMMEDIATE)
+        except ValueError as error:
+            if isinstance(error, SqlglotError):
+                raise Refusal("syntax", f"the statement cannot be parsed: {_first_line(error)}") from None
+            raise Refusal("unknown_dialect", f"{written_in} is not a known SQL dialect") from None
+        statements = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
+        if not statements:
+            raise Refusal("empty", "there is no statement")
+        if len(statements) > 1:
+            raise Refusal("multiple_statements", f"exactly one statement is run at a time, not {len(statements)}")
+        return statements[0]
+
+    def _generate(self, tree: exp.Expr) -> str:
+        try:
+            return tree.sql(
+                dialect=self.catalog.dialect,
+                comments=False,
+                normalize_functions=False,
+                unsupported_level=ErrorLevel.RAISE,
+            )
+        except SqlglotError as error:
+            raise Refusal("unsupported", f"the statement cannot be translated: {_first_line(error)}") from None
+
+    def _check_calls(self, text: str) -> None:
+        """Judges every `name(` of the text that will run, whatever the parser took it for."""
+        tokens = Dialect.get_or_raise(self.catalog.dialect).tokenize(text)
+        for token, following in zip(tokens, tokens[1:], strict=False):
+            if following.token_type is TokenType.L_PAREN and token.token_type not in _NO_NAMES:
+                self._functions.check_listed(token.text)
+
+
+_NO_NAMES = frozenset({TokenType.STRING, TokenType.NUMBER, TokenType.COMMA, TokenType.L_PAREN, TokenType.R_PAREN})
+
+
+def _own_limit(tree: exp.Expr) -> int | None:
+    """The statement's own outermost LIMIT or FETCH where it is a plain number."""
+    limit: Any = tree.args.get("limit")
+    if limit is None and isinstance(tree, exp.Subquery):
+        return _own_limit(tree.this)
+    count = limit.args.get("count" if isinstance(limit, exp.Fetch) else "expression") if limit is not None else None
+    return int(count.this) if isinstance(count, exp.Literal) and count.this.isdigit() else None
+
+
+def _first_line(error: Exception) -> str:
+    details = getattr(error, "errors", None)
+    if details:
+        first = details[0]
+        where = f" (line {first['line']}, column {first['col']})" if first.get("line") else ""
+        return f"{first.get('description') or 'invalid syntax'}{where}"
+    return str(error).split("\n")[0][:200]

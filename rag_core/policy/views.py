@@ -1,0 +1,85 @@
+"""Views are seen through: one that reads what the policy hides is hidden too, unless the policy vouches for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from rag_core.datamodel.catalog import Catalog, CatalogTable
+from rag_core.policy.access import Access
+from rag_core.policy.names import NameRules
+from rag_core.policy.refusal import Refusal
+from rag_core.policy.rules import Policy
+from rag_core.policy.scope import Resolver
+
+VIEW_KINDS = frozenset({"view", "materialized_view"})
+
+
+class ViewGuard:
+    """Judges views by their definitions, once each."""
+
+    def __init__(self, access: Access, catalog: Catalog, rules: NameRules) -> None:
+        self._access = access
+        self._catalog = catalog
+        self._rules = rules
+        everything = Policy(version=1, schemas=tuple(sorted({table.schema_name for table in catalog.tables})))
+        self._everything = Access(everything, catalog, rules)
+        self._reasons: dict[str, str | None] = {}
+
+    def check(self, table: CatalogTable) -> None:
+        """Raises Refusal where the table is a view over hidden data that the policy does not name."""
+        if table.kind not in VIEW_KINDS or not self._access.hides_anything or self._access.vouched(table):
+            return
+        name = table.qualified_name
+        if name not in self._reasons:
+            # A view that reads itself through others cannot exist; the entry guards against a catalog that says so.
+            self._reasons[name] = None
+            self._reasons[name] = self._reason(table)
+        reason = self._reasons[name]
+        if reason is not None:
+            raise Refusal(
+                "table_excluded", f"the view {name} {reason}; the policy would have to name it under tables.include"
+            )
+
+    def _reason(self, view: CatalogTable) -> str | None:
+        """Why the view is hidden, None where it is not."""
+        if not view.definition:
+            return "cannot be looked into, while the policy hides something"
+        try:
+            tree = sqlglot.parse_one(view.definition, read=self._rules.dialect)
+            resolver = Resolver(self._everything, None)
+            resolver.resolve(tree)
+        except (Refusal, SqlglotError, RecursionError):
+            return self._reason_by_names(view.definition)
+        for name in resolver.tables:
+            table = self._catalog.table(name)
+            reason = self._reason_of_table(table, resolver.columns) if table is not None else None
+            if reason is not None:
+                return reason
+        return None
+
+    def _reason_of_table(self, table: CatalogTable, columns: Mapping[str, None]) -> str | None:
+        if table.kind in VIEW_KINDS and not self._access.vouched(table):
+            inner = self._reason(table)
+            if inner is not None:
+                return inner
+        name = table.qualified_name
+        hidden = self._access.hidden_columns(table)
+        if hidden is None or any(f"{name}.{column}" in columns for column in sorted(hidden)):
+            return f"reads what the policy hides of {name}"
+        return None
+
+    def _reason_by_names(self, definition: str) -> str | None:
+        """The coarse judgement, for views over tables that this role cannot see: any rule on such a table hides it."""
+        try:
+            tree = sqlglot.parse_one(definition, read=self._rules.dialect)
+        except (SqlglotError, RecursionError):
+            return "cannot be looked into, while the policy hides something"
+        for table in tree.find_all(exp.Table):
+            schemas = (table.db,) if table.db else tuple(sorted({item.schema_name for item in self._catalog.tables}))
+            if any(self._access.may_hide(schema, table.name) for schema in schemas):
+                return f"reads {table.name}, of which the policy hides something"
+        return None
