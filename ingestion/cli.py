@@ -1,0 +1,194 @@
+"""`nightshift ingest` and `nightshift documents`: the document index from the command line."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from ingestion.config import IngestionRules, load_rules
+from rag_core.cli.output import JsonOption, console, emit, error_console
+from rag_core.connectors.sql_files import statement
+from rag_core.connectors.store import Store
+from rag_core.errors import ConfigurationError
+from rag_core.wiring import Services, open_services
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands to the command line."""
+    app.command("ingest")(ingest_command)
+    group = typer.Typer(help="The documents of the index.", no_args_is_help=True)
+    group.command("list")(list_command)
+    group.command("retry")(retry_command)
+    group.command("export")(export_command)
+    app.add_typer(group, name="documents")
+
+
+def ingest_command(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PATH...", help="Folders or files; else those of NIGHTSHIFT_INGESTION__SOURCES."),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", help="Name of the source; the folder's own name where none is given.")
+    ] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove documents whose files are gone, after a complete listing.")
+    ] = False,
+    max_delete: Annotated[
+        float, typer.Option("--max-delete", min=0.0, max=1.0, help="Largest share of documents that --prune removes.")
+    ] = 0.2,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring the index up to date with files. Unchanged files cost nothing."""
+    with open_services() as services:
+        wanted = paths or list(services.settings.ingestion.sources)
+        _ingest(services, wanted, source=source, prune=prune, max_delete=max_delete, as_json=as_json)
+
+
+def list_command(
+    state: Annotated[str | None, typer.Option("--state", help="Only documents in this state.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the documents with their state."""
+    with open_services() as services:
+        documents = list_documents(services.store, state)
+
+    def render() -> None:
+        table = Table("State", "Type", "Title", "Source", "Path", "Chunks", "Reason")
+        for each in documents:
+            reason = f"{each['stage']}: {each['reason']}" if each["reason"] else ""
+            cells = (each["state"], each["document_type"], each["title"], each["source"], each["path"])
+            table.add_row(*(str(cell or "") for cell in cells), str(each["chunks"]), reason)
+        console.print(table)
+
+    emit({"documents": documents}, as_json=as_json, render=render)
+
+
+def retry_command(
+    document_id: Annotated[str, typer.Argument(help="Id of the document, as `documents list --json` shows it.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Process one document again, whatever its state."""
+    with open_services() as services:
+        location, source, path = _find(services.store, document_id)
+        if not Path(location).is_file():
+            raise ConfigurationError(f"{location} does not exist any more: run `nightshift ingest --prune`")
+        root = Path(location)
+        for _ in Path(path).parts:
+            root = root.parent
+        with services.store.connection() as connection:
+            connection.execute(statement("documents/forget_version"), {"document_id": document_id})
+        _ingest(services, [root], source=source, only=path, as_json=as_json)
+
+
+def export_command(
+    target: Annotated[Path, typer.Argument(help="Folder to write to.")],
+    document_id: Annotated[str | None, typer.Option("--id", help="Only this document.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the documents as Markdown with their enriched frontmatter."""
+    with open_services() as services, services.store.connection() as connection:
+        rows = connection.execute(
+            statement("documents/select_enriched"), {"document_id": document_id}
+        ).fetchall()
+    if document_id is not None and not rows:
+        raise ConfigurationError(f"there is no document {document_id!r} with text")
+    written = [_write_export(target, source, path, enriched) for _, source, path, enriched in rows]
+    emit(
+        {"written": len(written), "files": written},
+        as_json=as_json,
+        render=lambda: console.print(f"{len(written)} files written below {target}", markup=False),
+    )
+
+
+def list_documents(store: Store, state: str | None = None) -> list[dict[str, Any]]:
+    """All documents, or those in one state, in the order of source and path."""
+    from psycopg.rows import dict_row  # noqa: PLC0415 - used here alone
+
+    with store.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
+        cursor.execute(statement("documents/list_documents"), {"state": state})
+        return cursor.fetchall()
+
+
+def _ingest(
+    services: Services,
+    paths: list[Path],
+    *,
+    source: str | None,
+    prune: bool = False,
+    max_delete: float = 0.2,
+    only: str | None = None,
+    as_json: bool,
+) -> None:
+    from ingestion.pipeline import Progress as Report  # noqa: PLC0415 - heavy
+    from ingestion.pipeline import ingest  # noqa: PLC0415 - heavy
+
+    rules: IngestionRules = load_rules(services.config_path(services.settings.ingestion.config))
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=error_console, transient=True) as bar:
+        task = bar.add_task("Ingesting", total=None, note="")
+
+        def report(progress: Report) -> None:
+            note = f"{progress.embeddings} embeddings"
+            bar.update(task, total=progress.total, completed=progress.done, note=note)
+
+        def report_build(done: int, total: int) -> None:
+            bar.update(task, total=total, completed=done, note="chunks, index of the new embedding model")
+
+        outcome = ingest(
+            services.store,
+            services.embedder,
+            paths,
+            rules=rules,
+            source=source,
+            prune=prune,
+            max_delete_share=max_delete,
+            only=only,
+            on_progress=report,
+            on_build=report_build,
+        )
+
+    def render() -> None:
+        counts = ", ".join(f"{count} {name}" for name, count in outcome.documents.items())
+        work = f"{outcome.chunks} chunks, {outcome.embeddings_computed} embeddings computed"
+        console.print(f"{counts}; {work}", markup=False)
+        for each in outcome.documents_failed:
+            console.print(f"  {each.path}: {each.state} ({each.stage}) {each.error}", markup=False)
+        if outcome.prune_refused:
+            console.print(outcome.prune_refused, markup=False)
+
+    emit(asdict(outcome), as_json=as_json, render=render)
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
+def _find(store: Store, document_id: str) -> tuple[str, str, str]:
+    with store.connection() as connection:
+        row = connection.execute(
+            statement("documents/select_by_id"), {"document_id": document_id}
+        ).fetchone()
+    if row is None:
+        raise ConfigurationError(f"there is no document {document_id!r}: see `nightshift documents list --json`")
+    return row[0], row[1], row[2]
+
+
+def _write_export(target: Path, source: str, path: str, enriched: str) -> str:
+    # Paths were made by a listing below a root, but they come from the database: none may leave the target.
+    relative = Path(source.replace("/", "_")) / f"{path}.md"
+    destination = (target / relative).resolve()
+    if not destination.is_relative_to(target.resolve()):
+        raise ConfigurationError(f"the document path {path!r} would leave {target}")
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    destination.write_text(enriched, encoding="utf-8")
+    return relative.as_posix()

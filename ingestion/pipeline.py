@@ -1,0 +1,498 @@
+"""The pipeline: joins the stages and records each document's state.
+
+A run is planned (listing, comparison, moves), worked off in batches, and finished (pruning, upkeep). Each part is one
+function that takes and returns values, so that the command line and Airflow do the same. A run that was killed is not
+resumed but repeated: what is done is unchanged by then, and vectors already computed are in the cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import psycopg
+
+from ingestion import chunk as chunking
+from ingestion import runs
+from ingestion.chunk import CHUNKER_VERSION, chunk_document
+from ingestion.comparison import KnownDocument, compare
+from ingestion.config import IngestionRules
+from ingestion.convert import CONVERTER_VERSION
+from ingestion.documents import Chunk, ConvertedDocument, SourceFile
+from ingestion.embed import embed_texts, text_hash
+from ingestion.enrich import enrich
+from ingestion.export import enriched_markdown
+from ingestion.index import (
+    PreparedChunk,
+    clean_text,
+    move_document,
+    prepare_chunk,
+    record_failure,
+    remove_document,
+    write_document,
+)
+from ingestion.isolate import IsolatedConverter
+from ingestion.sources import discover
+from ingestion.versions import IndexVersion, build_version, ensure_version, maintain_index, serving_version
+from rag_core.connectors.base import Embedder
+from rag_core.connectors.sql_files import statement
+from rag_core.connectors.store import Store
+from rag_core.errors import ConfigurationError, NightshiftError
+from rag_core.retrieval.tokens import TOKENS_VERSION
+
+logger = logging.getLogger(__name__)
+
+# Documents whose windows are embedded together: enough for full batches, few enough to hold in memory.
+EMBEDDED_TOGETHER = 24
+MAX_DELETE_SHARE = 0.2
+ALWAYS_DELETABLE = 5
+# Listed but no documents: telling them one by one would bury what matters.
+_QUIET_SKIPS = frozenset({"hidden", "excluded"})
+_FAILING_SKIPS = frozenset({"too_large", "unreadable", "broken_link"})
+
+
+@dataclass(frozen=True, slots=True)
+class IngestPlan:
+    """A planned run: ids and counts only. `batches` are numbers for `ingest_batch`."""
+
+    run_id: str
+    batches: tuple[int, ...]
+    pending: int
+    discovered: int
+    unchanged: int
+    moved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is: documents done of those that needed work, and vectors computed."""
+
+    done: int
+    total: int
+    embeddings: int
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOutcome:
+    """How a run ended. `documents` counts: discovered = unchanged + moved + indexed + partial + quarantined.
+
+    `chunks` and `embeddings_computed` are of this run. `skipped` are files that are no documents, with the reason;
+    `prune_refused` says why nothing was pruned although it was asked for.
+    """
+
+    run_id: str
+    documents: dict[str, int]
+    chunks: int
+    embeddings_computed: int
+    seconds: float
+    documents_failed: tuple[runs.FailedDocument, ...]
+    skipped: tuple[dict[str, str], ...] = ()
+    prune_refused: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether something in the run did not end well."""
+        return bool(self.documents_failed or self.prune_refused)
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def pipeline_version(rules: IngestionRules) -> str:
+    """Names everything that the chunks of a document depend on besides its bytes; a change means converting anew."""
+    dumped = rules.model_dump(mode="json", exclude={"sources": True, "conversion": {"seconds", "memory_megabytes"}})
+    digest = hashlib.sha256(json.dumps(dumped, sort_keys=True).encode()).hexdigest()[:12]
+    return f"convert {CONVERTER_VERSION}, chunk {CHUNKER_VERSION}, tokens {TOKENS_VERSION}, rules {digest}"
+
+
+def plan_ingest(
+    store: Store,
+    embedder: Embedder,
+    paths: Sequence[Path],
+    *,
+    rules: IngestionRules,
+    source: str | None = None,
+    batch_size: int = 100,
+    only: str | None = None,
+    on_build: Callable[[int, int], None] | None = None,
+) -> IngestPlan:
+    """Lists the files, gives moved documents their new paths, and stores the work that is left in batches.
+
+    `only` limits the run to the file of this path below its root.
+
+    A new embedding model's index is built here, before anything changes: the old one serves until it is complete.
+    Raises ConfigurationError where a path does not exist or no document is below it.
+    """
+    if not paths:
+        raise ConfigurationError("name at least one file or folder to ingest")
+    discovery = discover(paths, source=source, rules=rules.sources)
+    if only is not None:
+        files = tuple(file for file in discovery.files if file.relative_path == only)
+        # Nothing is known of the other files then, so none of them may count as gone.
+        discovery = replace(discovery, files=files, skipped=(), complete=False)
+    if not discovery.files:
+        raise ConfigurationError(
+            f"no document found in {', '.join(str(path) for path in paths)} "
+            f"({len(discovery.skipped)} files were skipped): nothing was changed"
+        )
+    version = ensure_version(store, embedder)
+    computed = 0
+    if version.status == "building":
+        computed = build_version(store, embedder, version, _windows(embedder), on_progress=on_build)
+    known = runs.known_documents(store, [file.source for file in discovery.files])
+    roots = [path.absolute() for path in paths]
+    comparison = compare(
+        discovery.files,
+        known,
+        pipeline_version=pipeline_version(rules),
+        roots=roots,
+        complete=discovery.complete,
+    )
+    run_id = runs.new_run_id()
+    for document, file in comparison.moved:
+        move_document(store, document.document_id, file, run_id)
+    _update_locations(store, [*comparison.unchanged, *comparison.still_failing])
+    failing = tuple(
+        runs.FailedDocument(document.path, document.state, document.stage, document.reason)
+        for document, _ in comparison.still_failing
+    ) + tuple(
+        runs.FailedDocument(skip.relative_path, skip.reason, "discover", skip.detail)
+        for skip in discovery.skipped
+        if skip.reason in _FAILING_SKIPS
+    )
+    record = runs.RunRecord(
+        run_id=run_id,
+        complete=discovery.complete,
+        discovered=len(discovery.files) + len(failing) - len(comparison.still_failing),
+        unchanged=len(comparison.unchanged),
+        moved=len(comparison.moved),
+        known=sum(1 for document in known if _under(document, roots)),
+        seconds=0.0,
+        gone=tuple(document.document_no for document in comparison.gone),
+        failing=failing,
+        skipped=tuple(
+            {"path": skip.relative_path, "reason": skip.reason, "detail": skip.detail}
+            for skip in discovery.skipped
+            if skip.reason not in _QUIET_SKIPS
+        ),
+        computed=computed,
+    )
+    batches = [comparison.work[at : at + batch_size] for at in range(0, len(comparison.work), batch_size)]
+    runs.save_run(store, record, roots, batches)
+    return IngestPlan(
+        run_id, tuple(range(len(batches))), len(comparison.work), record.discovered, record.unchanged, record.moved
+    )
+
+
+def ingest_batch(
+    store: Store,
+    embedder: Embedder,
+    run_id: str,
+    batch: int,
+    *,
+    rules: IngestionRules,
+    on_progress: OnProgress | None = None,
+) -> int:
+    """Works off what is left of one batch of a planned run; returns how many documents that were.
+
+    What goes wrong with a document becomes its state. Raises only what concerns all: an unreachable store, an index
+    that another embedding model serves.
+    """
+    version = _serving(store, embedder)
+    files = runs.open_items(store, run_id, batch)
+    worker = _BatchWorker(store, embedder, rules, version, run_id)
+    done = embeddings = 0
+    with IsolatedConverter(rules.conversion) as converter:
+        for group in _groups(files, EMBEDDED_TOGETHER):
+            for file, computed in worker.process(group, converter):
+                done += 1
+                embeddings += computed
+                if on_progress is not None:
+                    on_progress(Progress(done, len(files), embeddings, file.relative_path))
+    return done
+
+
+def finish_ingest(
+    store: Store,
+    embedder: Embedder,
+    run_id: str,
+    *,
+    prune: bool = False,
+    max_delete_share: float = MAX_DELETE_SHARE,
+) -> IngestOutcome:
+    """Prunes documents that are gone where asked, keeps the index in good order, and closes the run.
+
+    Nothing is pruned after an incomplete listing, while documents of the run are unfinished, or where more than
+    `max_delete_share` of the documents under the roots (and more than five) would go.
+    """
+    record = runs.load_run(store, run_id)
+    counts = runs.count_run(store, run_id)
+    removed, refused = 0, ""
+    if prune:
+        refused = _prune_refusal(record, counts, max_delete_share)
+        if not refused:
+            removed = sum(1 for number in record.gone if _prune(store, number))
+    if counts.indexed or counts.partial or removed:
+        maintain_index(store, _serving(store, embedder))
+    outcome = IngestOutcome(
+        run_id=run_id,
+        documents={
+            "discovered": record.discovered,
+            "unchanged": record.unchanged,
+            "moved": record.moved,
+            "indexed": counts.indexed,
+            "partial": counts.partial,
+            "removed": removed,
+            "quarantined": counts.failed + counts.unfinished + len(record.failing),
+        },
+        chunks=counts.chunks,
+        embeddings_computed=counts.embeddings + record.computed,
+        seconds=round(record.seconds, 3),
+        documents_failed=(*record.failing, *counts.failures),
+        skipped=record.skipped,
+        prune_refused=refused,
+    )
+    runs.save_outcome(store, run_id, removed, asdict(outcome))
+    return outcome
+
+
+def ingest(
+    store: Store,
+    embedder: Embedder,
+    paths: Sequence[Path],
+    *,
+    rules: IngestionRules,
+    source: str | None = None,
+    prune: bool = False,
+    max_delete_share: float = MAX_DELETE_SHARE,
+    only: str | None = None,
+    on_progress: OnProgress | None = None,
+    on_build: Callable[[int, int], None] | None = None,
+) -> IngestOutcome:
+    """Brings the index up to date with the files below the paths: plan, batches and finish in one call."""
+    plan = plan_ingest(store, embedder, paths, rules=rules, source=source, only=only, on_build=on_build)
+    done = embeddings = 0
+    for batch in plan.batches:
+        latest = Progress(0, 0, 0)
+
+        def report(progress: Progress, before: tuple[int, int] = (done, embeddings)) -> None:
+            nonlocal latest
+            latest = progress
+            if on_progress is not None:
+                done_so_far, computed_so_far = before[0] + progress.done, before[1] + progress.embeddings
+                on_progress(Progress(done_so_far, plan.pending, computed_so_far, progress.path))
+
+        ingest_batch(store, embedder, plan.run_id, batch, rules=rules, on_progress=report)
+        done += latest.done
+        embeddings += latest.embeddings
+    return finish_ingest(store, embedder, plan.run_id, prune=prune, max_delete_share=max_delete_share)
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """A document between conversion and index; `fault` is set where a stage gave up."""
+
+    file: SourceFile
+    document: ConvertedDocument | None
+    chunks: tuple[Chunk, ...] = ()
+    windows: tuple[tuple[str, ...], ...] = ()
+    seconds: float = 0.0
+    fault: tuple[str, str] | None = None
+
+
+class _BatchWorker:
+    """Takes groups of documents through the stages."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder, rules: IngestionRules, version: IndexVersion, run_id: str
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._rules = rules
+        self._version = version
+        self._run_id = run_id
+        self._pipeline_version = pipeline_version(rules)
+        self._cut = _windows(embedder)
+
+    def process(self, files: Sequence[SourceFile], converter: IsolatedConverter) -> Iterator[tuple[SourceFile, int]]:
+        """Takes a group through all stages; yields each file with the vectors computed for it when it is done."""
+        prepared = [self._prepare(file, converter) for file in files]
+        texts = [text for each in prepared for parts in each.windows for text in parts]
+        embedded = embed_texts(self._store, self._embedder, texts)
+        left = embedded.computed
+        for each in prepared:
+            # Vectors are computed for the group; they are counted with the first document that is written.
+            computed, left = left, 0
+            yield each.file, self._write(each, embedded.vectors, computed)
+
+    def _prepare(self, file: SourceFile, converter: IsolatedConverter) -> _Prepared:
+        started = time.monotonic()
+        stage = "convert"
+        document: ConvertedDocument | None = None
+        try:
+            document = converter.convert(file)
+            stage = "enrich"
+            document = enrich(document, file, self._rules.enrichment)
+            stage = "chunk"
+            chunks = chunk_document(
+                document,
+                token_spans=self._embedder.token_spans,
+                max_tokens=self._rules.chunks.max_tokens,
+                overlap=self._rules.chunks.overlap,
+            )
+            windows = tuple(tuple(self._cut(chunk)) for chunk in chunks)
+        except Exception as error:  # noqa: BLE001 - whatever one document does must not lose the others
+            logger.warning("%s: %s failed: %s", file.relative_path, stage, _one_line(error))
+            return _Prepared(file, document, fault=(stage, _one_line(error)))
+        return _Prepared(file, document, chunks, windows, time.monotonic() - started)
+
+    def _write(self, each: _Prepared, vectors: dict[bytes, str], computed: int) -> int:
+        started = time.monotonic()
+        document = each.document
+        if each.fault is not None or document is None:
+            stage, reason = each.fault or ("convert", "no document came back")
+            self._fail(each.file, "quarantined", stage, reason, computed)
+            return computed
+        if document.state == "quarantined":
+            self._fail(each.file, document.state, "convert", document.reason, computed)
+            return computed
+        chunks, broken = _with_vectors(each, vectors)
+        state, stage, reason = document.state, "" if document.state == "ok" else "convert", document.reason
+        if broken:
+            state, stage = "partial", "embed"
+            reason = f"{broken} of {len(each.chunks)} chunks got no usable vector and are left out"
+            document = replace(document, state="partial", reason=reason)
+        try:
+            result = write_document(
+                self._store,
+                each.file,
+                document,
+                chunks,
+                version_no=self._version.version_no,
+                pipeline_version=self._pipeline_version,
+                run_id=self._run_id,
+                stage=stage,
+                enriched=enriched_markdown(document) if document.blocks else "",
+            )
+        except (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded) as error:
+            self._fail(each.file, "quarantined", "index", _one_line(error), computed)
+            return computed
+        runs.finish_item(
+            self._store,
+            self._run_id,
+            each.file,
+            state=state,
+            stage=stage,
+            reason=reason,
+            chunks=result.chunks,
+            embeddings=computed,
+            seconds=each.seconds + time.monotonic() - started,
+        )
+        return computed
+
+    def _fail(self, file: SourceFile, state: str, stage: str, reason: str, computed: int) -> None:
+        record_failure(
+            self._store,
+            file,
+            state=state,
+            stage=stage,
+            reason=reason,
+            pipeline_version=self._pipeline_version,
+            run_id=self._run_id,
+        )
+        runs.finish_item(
+            self._store, self._run_id, file, state=state, stage=stage, reason=reason, embeddings=computed
+        )
+
+
+def _with_vectors(each: _Prepared, vectors: dict[bytes, str]) -> tuple[list[PreparedChunk], int]:
+    chunks: list[PreparedChunk] = []
+    broken = 0
+    for chunk, texts in zip(each.chunks, each.windows, strict=True):
+        found = [vectors.get(text_hash(text)) for text in texts]
+        usable = [vector for vector in found if vector is not None]
+        if len(usable) < len(found):
+            broken += 1
+        else:
+            chunks.append(prepare_chunk(chunk, usable))
+    return chunks, broken
+
+
+def _windows(embedder: Embedder) -> Callable[[Chunk], list[str]]:
+    def cut(chunk: Chunk) -> list[str]:
+        return chunking.windows(chunk, embedder.token_spans, embedder.max_tokens)
+
+    return cut
+
+
+def _serving(store: Store, embedder: Embedder) -> IndexVersion:
+    version = serving_version(store)
+    if version is None or version.model_id != embedder.model_id:
+        serving = version.model_id if version else "no model"
+        raise ConfigurationError(
+            f"the index is served by {serving}, the embedding model set is {embedder.model_id}: plan a new ingest run"
+        )
+    return version
+
+
+def _update_locations(store: Store, pairs: Sequence[tuple[KnownDocument, SourceFile]]) -> None:
+    changed = [
+        (document.document_no, clean_text(str(file.path)))
+        for document, file in pairs
+        if document.location != clean_text(str(file.path))
+    ]
+    if changed:
+        with store.connection() as connection:
+            connection.execute(
+                statement("documents/update_locations"),
+                {"documents": [number for number, _ in changed], "locations": [path for _, path in changed]},
+            )
+
+
+def _prune_refusal(record: runs.RunRecord, counts: runs.RunCounts, max_delete_share: float) -> str:
+    if not record.complete:
+        return "the listing was not complete, so nothing was removed"
+    if counts.unfinished:
+        return f"{counts.unfinished} documents are not finished, so nothing was removed"
+    allowed = max(ALWAYS_DELETABLE, int(record.known * max_delete_share))
+    if len(record.gone) > allowed:
+        return (
+            f"{len(record.gone)} of {record.known} documents are gone from the source, more than the {allowed} that "
+            "one run may remove: check the source, or raise --max-delete"
+        )
+    return ""
+
+
+def _prune(store: Store, document_no: int) -> bool:
+    with store.connection() as connection:
+        row = connection.execute(
+            statement("documents/select_location"), {"document_no": document_no}
+        ).fetchone()
+    if row is None or Path(row[0]).exists():  # removed or back again since the plan was made
+        return False
+    remove_document(store, document_no)
+    return True
+
+
+def _under(document: KnownDocument, roots: Sequence[Path]) -> bool:
+    location = Path(document.location)
+    return any(location == root or root in location.parents for root in roots)
+
+
+def _groups(files: Sequence[SourceFile], size: int) -> Iterator[Sequence[SourceFile]]:
+    for start in range(0, len(files), size):
+        yield files[start : start + size]
+
+
+def _one_line(error: Exception) -> str:
+    text = str(error).strip().splitlines()
+    message = text[0].strip() if text else ""
+    if isinstance(error, NightshiftError):
+        return message
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

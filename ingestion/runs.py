@@ -1,0 +1,209 @@
+"""Runs of ingestion in the store: what was planned, what is done, what is left after a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from psycopg.rows import class_row
+
+from ingestion.comparison import KnownDocument
+from ingestion.documents import SourceFile
+from ingestion.index import clean_text, document_id
+from rag_core.connectors.sql_files import statement
+from rag_core.connectors.store import Store
+from rag_core.errors import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class FailedDocument:
+    """A document that is not, or not wholly, in the index, and why."""
+
+    path: str
+    state: str
+    stage: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run as planned. `gone` are numbers of documents to prune, `failing` those that failed before and still do."""
+
+    run_id: str
+    complete: bool
+    discovered: int
+    unchanged: int
+    moved: int
+    known: int
+    seconds: float
+    gone: tuple[int, ...] = ()
+    failing: tuple[FailedDocument, ...] = ()
+    skipped: tuple[dict[str, str], ...] = ()
+    computed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """What the batches of a run did so far."""
+
+    indexed: int
+    partial: int
+    failed: int
+    unfinished: int
+    chunks: int
+    embeddings: int
+    failures: tuple[FailedDocument, ...] = field(default=())
+
+
+def new_run_id() -> str:
+    """A name for a run that sorts by time."""
+    return f"ingest-{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:6]}"
+
+
+def known_documents(store: Store, sources: Sequence[str]) -> list[KnownDocument]:
+    """All documents of these sources."""
+    with store.connection() as connection, connection.cursor(row_factory=class_row(KnownDocument)) as cursor:
+        cursor.execute(statement("documents/select_known_documents"), {"sources": sorted(set(sources))})
+        return cursor.fetchall()
+
+
+def save_run(store: Store, record: RunRecord, roots: Sequence[Path], batches: Sequence[Sequence[SourceFile]]) -> None:
+    """Stores a planned run with its work, in one transaction."""
+    items = [
+        {
+            "document_id": document_id(file.source, file.relative_path),
+            "batch": number,
+            "source": clean_text(file.source),
+            "root": os.fsencode(file.root).hex(),
+            "location": os.fsencode(file.path).hex(),
+            "path": clean_text(file.relative_path),
+            "size_bytes": file.size,
+            "content_hash": file.content_hash,
+        }
+        for number, batch in enumerate(batches)
+        for file in batch
+    ]
+    plan = {
+        "known": record.known,
+        "gone": record.gone,
+        "failing": [[each.path, each.state, each.stage, each.error] for each in record.failing],
+        "skipped": record.skipped,
+        "computed": record.computed,
+    }
+    with store.connection() as connection:
+        connection.execute(
+            statement("documents/insert_ingest_run"),
+            {
+                "run_id": record.run_id,
+                "roots": json.dumps([clean_text(str(root)) for root in roots]),
+                "source": None,
+                "complete": record.complete,
+                "discovered": record.discovered,
+                "unchanged": record.unchanged,
+                "moved": record.moved,
+                "outcome": json.dumps(plan),
+            },
+        )
+        connection.execute(
+            statement("documents/insert_ingest_items"), {"run_id": record.run_id, "items": json.dumps(items)}
+        )
+
+
+def load_run(store: Store, run_id: str) -> RunRecord:
+    """A planned run. Raises ConfigurationError where there is none of this name."""
+    with store.connection() as connection:
+        row = connection.execute(statement("documents/select_ingest_run"), {"run_id": run_id}).fetchone()
+    if row is None:
+        raise ConfigurationError(f"there is no ingest run {run_id!r}")
+    _, complete, discovered, unchanged, moved, plan, seconds = row
+    return RunRecord(
+        run_id=run_id,
+        complete=complete,
+        discovered=discovered,
+        unchanged=unchanged,
+        moved=moved,
+        known=plan["known"],
+        seconds=seconds,
+        gone=tuple(plan["gone"]),
+        failing=tuple(FailedDocument(*each) for each in plan["failing"]),
+        skipped=tuple(plan["skipped"]),
+        computed=plan["computed"],
+    )
+
+
+def open_items(store: Store, run_id: str, batch: int) -> list[SourceFile]:
+    """The files of a batch that are not done yet."""
+    with store.connection() as connection:
+        rows = connection.execute(
+            statement("documents/select_ingest_items"), {"run_id": run_id, "batch": batch}
+        ).fetchall()
+    return [
+        SourceFile(
+            source=source,
+            root=Path(os.fsdecode(bytes(root))),
+            path=Path(os.fsdecode(bytes(location))),
+            relative_path=path,
+            size=size,
+            content_hash=content_hash,
+        )
+        for source, root, location, path, size, content_hash in rows
+    ]
+
+
+def finish_item(
+    store: Store,
+    run_id: str,
+    file: SourceFile,
+    *,
+    state: str,
+    stage: str,
+    reason: str,
+    chunks: int = 0,
+    embeddings: int = 0,
+    seconds: float = 0.0,
+) -> None:
+    """Notes how a document of a run ended."""
+    values: dict[str, Any] = {
+        "run_id": run_id,
+        "document_id": document_id(file.source, file.relative_path),
+        "state": state,
+        "stage": stage,
+        "reason": clean_text(reason)[:1000],
+        "chunks": chunks,
+        "embeddings": embeddings,
+        "seconds": seconds,
+    }
+    with store.connection() as connection:
+        connection.execute(statement("documents/update_ingest_item"), values)
+
+
+def count_run(store: Store, run_id: str) -> RunCounts:
+    """Counts of a run's items and its failures by name."""
+    with store.connection() as connection:
+        row = connection.execute(statement("documents/select_run_counts"), {"run_id": run_id}).fetchone()
+        failures = connection.execute(statement("documents/select_run_failures"), {"run_id": run_id}).fetchall()
+    indexed, partial, failed, unfinished, chunks, embeddings = row if row is not None else (0, 0, 0, 0, 0, 0)
+    return RunCounts(
+        indexed=indexed,
+        partial=partial,
+        failed=failed,
+        unfinished=unfinished,
+        chunks=int(chunks),
+        embeddings=int(embeddings),
+        failures=tuple(FailedDocument(*each) for each in failures),
+    )
+
+
+def save_outcome(store: Store, run_id: str, removed: int, outcome: dict[str, Any]) -> None:
+    """Closes a run."""
+    with store.connection() as connection:
+        connection.execute(
+            statement("documents/finish_ingest_run"),
+            {"run_id": run_id, "removed": removed, "outcome": json.dumps(outcome, ensure_ascii=False)},
+        )

@@ -1,0 +1,186 @@
+"""The document index in PostgreSQL with pgvector, as search reads it. Writing is `ingestion.index`'s work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, LiteralString
+
+import psycopg
+from psycopg import sql
+from psycopg.rows import class_row
+
+from rag_core.connectors.sql_files import statement, template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rag_core.connectors.store import Store
+
+# Below this number of vectors an exact scan is as fast as the graph and finds everything (docs/evaluation.md).
+EXACT_SCAN_WINDOWS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class ServingVersion:
+    """The index version that answers: its embedding model and the limits of its null signal (None: not calibrated)."""
+
+    version_no: int
+    model_id: str
+    model_setting: str
+    dimensions: int
+    null_cosine: float | None
+    null_coverage: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """Counts over the index at one moment. `generation` changes whenever anything in it does."""
+
+    generation: int
+    chunks: int
+    terms: int
+    serving: ServingVersion | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassage:
+    """A chunk with what is known of its document."""
+
+    chunk_no: int
+    body: str
+    context: str
+    heading_path: list[str]
+    page: int | None
+    ordinal: int
+    kind: str
+    document_no: int
+    document_id: str
+    path: str
+    source: str
+    title: str
+    document_type: str | None
+    service: str | None
+    owner: str | None
+    language: str | None
+    document_date: date | None
+    status: str | None
+    state: str
+    metadata: dict[str, Any]
+
+
+def vector_text(vector: Sequence[float]) -> str:
+    """A vector as pgvector reads it."""
+    return "[" + ",".join(f"{value:.7g}" for value in vector) + "]"
+
+
+class IndexReader:
+    """Reads of one search, all on the same snapshot, so that no document is seen in half."""
+
+    def __init__(self, connection: psycopg.Connection) -> None:
+        self._connection = connection
+
+    def state(self) -> IndexState:
+        """Counts and the serving index version."""
+        row = self._connection.execute(statement("search/select_index_state")).fetchone()
+        if row is None:
+            return IndexState(0, 0, 0, None)
+        generation, chunks, terms, version_no, *rest = row
+        serving = None if version_no is None else ServingVersion(version_no, *rest)
+        return IndexState(generation, chunks, terms, serving)
+
+    def terms(self, terms: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """term -> (number, chunks that hold it), for those that the index knows."""
+        rows = self._connection.execute(statement("search/select_terms"), {"terms": sorted(terms)})
+        return {term: (term_no, chunks) for term, term_no, chunks in rows}
+
+    def score_terms(
+        self,
+        weights: Mapping[int, float],
+        norm: tuple[float, float],
+        *,
+        depth: int,
+        documents: Sequence[int] | None = None,
+    ) -> list[tuple[int, float]]:
+        """The `depth` best (chunk_no, BM25 score). `weights`: term number -> weight; `norm` is bm25.length_norm's."""
+        if not weights or (documents is not None and not documents):
+            return []
+        name = "search/score_terms" if documents is None else "search/score_terms_filtered"
+        parameters = {
+            "terms": list(weights),
+            "weights": list(weights.values()),
+            "base": norm[0],
+            "slope": norm[1],
+            "depth": depth,
+            "documents": None if documents is None else list(documents),
+        }
+        rows = self._connection.execute(statement(name), parameters)
+        return [(chunk_no, float(score)) for chunk_no, score in rows]
+
+    def filtered_documents(self, filters: Mapping[str, str]) -> list[int]:
+        """Numbers of the documents that have all of these attributes, compared without regard to case."""
+        rows = self._connection.execute(
+            statement("search/select_filtered_documents"),
+            {"names": list(filters), "values": list(filters.values()), "wanted": len(filters)},
+        )
+        return [row[0] for row in rows]
+
+    def count_windows(self, version_no: int, documents: Sequence[int] | None = None) -> int:
+        """Vectors of an index version, of all documents or of these."""
+        if documents is None:
+            row = self._connection.execute(statement("search/count_windows"), {"version": version_no}).fetchone()
+        else:
+            row = self._connection.execute(
+                statement("search/count_filtered_windows"), {"version": version_no, "documents": list(documents)}
+            ).fetchone()
+        return int(row[0]) if row else 0
+
+    def nearest(
+        self,
+        vector: Sequence[float],
+        serving: ServingVersion,
+        *,
+        depth: int,
+        exact: bool,
+        documents: Sequence[int] | None = None,
+    ) -> list[tuple[int, float]]:
+        """The `depth` nearest (chunk_no, cosine of its best window), best first; approximate unless `exact`."""
+        if documents is not None and not documents:
+            return []
+        # A chunk has up to a handful of windows: more of them are fetched than chunks are wanted.
+        parameters = {
+            "vector": vector_text(vector),
+            "version": serving.version_no,
+            "windows": depth * 3,
+            "depth": depth,
+            "documents": None if documents is None else list(documents),
+        }
+        suffix = "" if documents is None else "_filtered"
+        query: LiteralString | sql.Composed
+        if exact:
+            query = statement(f"search/select_nearest_exact{suffix}")
+        else:
+            self._connection.execute(statement("search/set_graph_scan"))
+            query = template(f"search/select_nearest_approximate{suffix}").format(
+                dimensions=sql.Literal(serving.dimensions), version=sql.Literal(serving.version_no)
+            )
+        rows = self._connection.execute(query, parameters)
+        return [(chunk_no, float(cosine)) for chunk_no, cosine in rows]
+
+    def passages(self, chunks: Sequence[int]) -> dict[int, StoredPassage]:
+        """Stored chunks by number."""
+        if not chunks:
+            return {}
+        with self._connection.cursor(row_factory=class_row(StoredPassage)) as cursor:
+            cursor.execute(statement("search/select_passages"), {"chunks": list(chunks)})
+            return {passage.chunk_no: passage for passage in cursor}
+
+
+@contextmanager
+def open_reader(store: Store) -> Iterator[IndexReader]:
+    """A reader on one snapshot of the index; nothing can be written through it."""
+    with store.connection() as connection:
+        connection.execute(statement("search/begin_snapshot"))
+        yield IndexReader(connection)

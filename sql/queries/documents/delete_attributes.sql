@@ -1,0 +1,2 @@
+DELETE FROM nightshift.document_attribute
+WHERE document_no = %(document_no)s

@@ -1,0 +1,2 @@
+DELETE FROM nightshift.chunk
+WHERE chunk_no = ANY(%(chunks)s)

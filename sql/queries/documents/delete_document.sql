@@ -1,0 +1,2 @@
+DELETE FROM nightshift.document
+WHERE document_no = %(document_no)s

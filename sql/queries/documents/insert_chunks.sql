@@ -1,0 +1,28 @@
+INSERT INTO nightshift.chunk (
+    document_no, ordinal, body, context, heading_path, page, kind, tokens, terms, text_hash
+)
+SELECT
+    %(document_no)s,
+    new.ordinal,
+    new.body,
+    new.context,
+    new.heading_path,
+    new.page,
+    new.kind,
+    new.tokens,
+    new.terms,
+    decode(new.text_hash, 'hex')
+FROM
+    jsonb_to_recordset(%(chunks)s::jsonb) AS new (
+        ordinal integer,
+        body text,
+        context text,
+        heading_path text [],
+        page integer,
+        kind text,
+        tokens integer,
+        terms integer,
+        text_hash text
+    )
+ORDER BY new.ordinal
+RETURNING ordinal, chunk_no

@@ -1,0 +1,24 @@
+SELECT
+    document.document_id,
+    document.source,
+    document.path,
+    document.state,
+    document.stage,
+    document.reason,
+    document.title,
+    document.document_type,
+    document.service,
+    document.document_date,
+    document.pages,
+    document.converter,
+    document.metadata,
+    document.origins,
+    document.warnings,
+    document.indexed_at,
+    (
+        SELECT count(*) FROM nightshift.chunk
+        WHERE chunk.document_no = document.document_no
+    ) AS chunks
+FROM nightshift.document
+WHERE %(state)s::text IS NULL OR document.state = %(state)s
+ORDER BY document.source, document.path

@@ -1,0 +1,2 @@
+SELECT location FROM nightshift.document
+WHERE document_no = %(document_no)s

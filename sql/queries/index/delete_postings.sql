@@ -1,0 +1,12 @@
+WITH gone AS (
+    DELETE FROM nightshift.posting
+    WHERE chunk_no = ANY(%(chunks)s)
+    RETURNING term_no
+)
+
+SELECT
+    term_no,
+    count(*)::integer AS chunks
+FROM gone
+GROUP BY term_no
+ORDER BY term_no

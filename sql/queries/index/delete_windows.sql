@@ -1,0 +1,2 @@
+DELETE FROM nightshift.chunk_window
+WHERE version_no = %(version_no)s

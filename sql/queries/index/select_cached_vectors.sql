@@ -1,0 +1,5 @@
+SELECT
+    text_hash,
+    embedding::text
+FROM nightshift.embedding_cache
+WHERE model_id = %(model_id)s AND text_hash = ANY(%(hashes)s)

@@ -1,0 +1,7 @@
+SELECT
+    version_no,
+    model_id,
+    dimensions,
+    status
+FROM nightshift.index_version
+WHERE status = 'serving'

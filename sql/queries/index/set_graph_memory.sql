@@ -1,0 +1,1 @@
+SET maintenance_work_mem = '512MB'

@@ -1,0 +1,2 @@
+SELECT count(*) FROM nightshift.chunk_window
+WHERE version_no = %(version)s

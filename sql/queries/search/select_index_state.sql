@@ -1,0 +1,12 @@
+SELECT
+    state.generation,
+    state.chunks,
+    state.terms,
+    version.version_no,
+    version.model_id,
+    version.model_setting,
+    version.dimensions,
+    version.null_cosine,
+    version.null_coverage
+FROM nightshift.index_state AS state
+LEFT JOIN nightshift.index_version AS version ON version.status = 'serving'

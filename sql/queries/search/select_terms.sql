@@ -1,0 +1,6 @@
+SELECT
+    term,
+    term_no,
+    chunks
+FROM nightshift.term
+WHERE term = ANY(%(terms)s)
