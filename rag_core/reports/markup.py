@@ -1,0 +1,65 @@
+"""Markdown of answers and passages -> HTML. Raw HTML in it is text: answers quote rows and documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from html import escape
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+_MARKER = re.compile(r"\[([SD]\d+)\]")
+# Links in quoted text are shown as text: a report opens nothing but itself.
+_PARSER = (
+    MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").disable(["link", "image", "autolink"])
+)
+
+
+def answer_html(text: str, *, anchor: str, markers: Iterable[str]) -> str:
+    """An answer as HTML; a citation marker that is known becomes a link to `#<anchor>-<marker>`."""
+    known = frozenset(markers)
+    tokens = _PARSER.parse(text)
+    for token in tokens:
+        if token.type == "inline" and token.children:
+            token.children = [part for child in token.children for part in _split(child, anchor, known)]
+    rendered: str = _PARSER.renderer.render(tokens, _PARSER.options, {})
+    return rendered.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
+
+
+def passage_html(text: str, quotes: Iterable[str]) -> str:
+    """A passage as preformatted HTML with its quoted sentences marked."""
+    found = [quote for quote in quotes if quote and quote in text]
+    if not found:
+        return escape(text)
+    pattern = re.compile("|".join(re.escape(quote) for quote in sorted(found, key=len, reverse=True)))
+    parts, position = [], 0
+    for match in pattern.finditer(text):
+        parts.append(escape(text[position : match.start()]))
+        parts.append(f"<mark>{escape(match.group())}</mark>")
+        position = match.end()
+    parts.append(escape(text[position:]))
+    return "".join(parts)
+
+
+def _split(token: Token, anchor: str, known: frozenset[str]) -> list[Token]:
+    if token.type != "text" or not _MARKER.search(token.content):
+        return [token]
+    parts: list[Token] = []
+    position = 0
+    for match in _MARKER.finditer(token.content):
+        if match[1] not in known:
+            continue
+        parts.append(_text(token.content[position : match.start()]))
+        link = Token("html_inline", "", 0)
+        link.content = f'<a class="cite" href="#{escape(anchor)}-{match[1]}">{match[1]}</a>'
+        parts.append(link)
+        position = match.end()
+    parts.append(_text(token.content[position:]))
+    return parts
+
+
+def _text(content: str) -> Token:
+    token = Token("text", "", 0)
+    token.content = content
+    return token
