@@ -306,7 +306,7 @@ SELECT
     date_trunc('month', o.order_date)::date AS month,
     n.region_code,
     c.segment,
-    count(*) AS order_count,
+    count(*)::integer AS order_count,
     sum(o.order_total) AS revenue
 FROM public.orders AS o
 INNER JOIN public.customers AS c ON o.customer_id = c.customer_id

@@ -15,7 +15,7 @@ from sample.warehouse.timeline import FIRST_DAY, LAST_DAY, MONTHS
 
 # Of every table's rows, for seed 7. Each test run has another hash seed, so it shows too that none is used. When it
 # changes, raise GENERATOR_VERSION, or databases that hold the old rows keep them, and answer sample/facts.yaml anew.
-DIGEST = (3, "8c767b9013ecb8c2")
+DIGEST = (4, "8c767b9013ecb8c2")
 
 KEYS = {
     "public.regions": ("region_code",),
