@@ -48,7 +48,9 @@ def load_model(path: Path, model: type[Model], *, extra: dict[str, Any] | None =
     try:
         return model.model_validate({**plain(content), **(extra or {})})
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        # A misspelt key is reported as a missing one too; the key that stands in the file is the one to mend.
+        found = sorted(error.errors(include_url=False), key=lambda item: item["type"] != "extra_forbidden")
+        first = found[0]
         location = [part for part in first["loc"] if not (isinstance(part, str) and part.startswith("function-"))]
         key = ".".join(str(part) for part in location)
         raise ConfigurationError(f"{path}:{line_of(content, location)}: {key}: {first['msg']}") from None

@@ -57,10 +57,12 @@ def decode_cell(value: Any) -> Any:
     """The value that `encode_cell` was given; other values pass unchanged."""
     if isinstance(value, list):
         return [decode_cell(item) for item in value]
-    if isinstance(value, dict) and _TAG in value:
-        if value[_TAG] == "mapping":
+    if isinstance(value, dict) and isinstance(value.get(_TAG), str):
+        if value[_TAG] == "mapping" and len(value) == 2:
             return {key: decode_cell(item) for key, item in value["value"].items()}
-        return _DECODERS[value[_TAG]](value["value"])
+        # A mapping from a database may hold this key itself: only what encode_cell writes is decoded.
+        if len(value) == 2 and "value" in value and value[_TAG] in _DECODERS:
+            return _DECODERS[value[_TAG]](value["value"])
     return value
 
 
