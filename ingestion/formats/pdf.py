@@ -7,13 +7,14 @@ tables, keeps one page in memory, and lets a page that fails be named while the 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from ingestion.config import ConversionLimits
 from ingestion.errors import ConversionFault
-from ingestion.pdf_layout import Box, Page, TextLine
+from ingestion.pdf_lines import Box, Page, TextLine
 
 _INFO = re.compile(rb"/Info\s+(\d+)\s+(\d+)\s+R")
 _ENTRY = rb"/%s\s*(\((?:[^()\\]|\\.|\([^()]*\))*\)|<[0-9A-Fa-f\s]*>)"
@@ -52,11 +53,12 @@ def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> tu
         bitmaps_content_level=ContentLevel.COMPUTE_AND_MATERIALIZE,
         include_bitmap_bytes=False,
     )
+    fonts = _font_names(path.read_bytes())
     pages: list[Page] = []
     failed: list[int] = []
     for number in range(1, count + 1):
         try:
-            pages.append(_page(number, document.get_page(number, content_config=wanted)))
+            pages.append(_page(number, document.get_page(number, content_config=wanted), fonts))
         except (RuntimeError, ValueError, IndexError, MemoryError):
             failed.append(number)
         document.unload_pages((number, number + 1))
@@ -66,7 +68,18 @@ def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> tu
     return pages, count, tuple(failed)
 
 
-def _page(number: int, parsed: Any) -> Page:
+def _font_names(data: bytes) -> dict[str, str]:
+    """Font names by resource name. For the fonts that every reader has, docling-parse gives the resource's name."""
+    names: dict[str, str] = {}
+    for body in re.findall(rb"<<[^<>]*?/BaseFont[^<>]*>>", data):
+        base = re.search(rb"/BaseFont\s*/([^\s/<>\[\]()]+)", body)
+        name = re.search(rb"/Name\s*/([^\s/<>\[\]()]+)", body)
+        if base and name:
+            names[name.group(1).decode("latin-1")] = base.group(1).decode("latin-1")
+    return names
+
+
+def _page(number: int, parsed: Any, fonts: Mapping[str, str]) -> Page:
     frame = parsed.dimension.rect.to_bounding_box()
     height = frame.t
     lines = []
@@ -78,7 +91,7 @@ def _page(number: int, parsed: Any) -> Page:
         lines.append(
             TextLine(
                 text=text,
-                font=cell.font_name.lstrip("/").rpartition("+")[2],
+                font=fonts.get(name := cell.font_name.lstrip("/"), name).rpartition("+")[2],
                 box=Box(box.l, height - box.t, box.r, height - box.b),
                 page=number,
             )
@@ -103,7 +116,7 @@ def read_properties(path: Path) -> dict[str, Any]:
     """
     data = path.read_bytes()
     references = _INFO.findall(data)
-    if not references:
+    if not references or b"/Encrypt" in data:
         return {}
     number, generation = references[-1]
     start = re.search(rb"(?:^|[\r\n ])%s\s+%s\s+obj\b" % (number, generation), data)
