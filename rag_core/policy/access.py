@@ -185,9 +185,7 @@ class Access:
         return [
             table
             for table in self.catalog.tables
-            if self.in_scope(table)
-            and table.readable
-            and not _matches(self._exclude, table.schema_name, table.name)
+            if self.in_scope(table) and table.readable and not _matches(self._exclude, table.schema_name, table.name)
         ]
 
     def _unknown(self, name: str, schema: str | None) -> Refusal:
@@ -207,6 +205,7 @@ class Access:
                 f"{'with its quotes' if any(chr(34) in text for text in names) else 'in another schema'}",
                 names,
                 (1.0,) * len(names),
+                tuple(other_case),
             )
         if schema is not None and schema not in self._schema_keys and schema not in self._path:
             schemas = [(item, item) for item in sorted({table.schema_name for table in known})]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from rag_core.policy.refusal import Refusal
@@ -53,8 +55,8 @@ def check_root(tree: exp.Expr) -> None:
     if isinstance(tree, _WRITES):
         raise Refusal("write", f"only queries are run, not {tree.key.upper()}")
     if not isinstance(tree, QUERY_ROOTS):
-        word = tree.name if isinstance(tree, exp.Command) else tree.key
-        raise Refusal("not_a_query", f"only one SELECT statement is run, not {str(word).upper()}")
+        word = re.match(r"\W*(\w*)", tree.sql(comments=False))
+        raise Refusal("not_a_query", f"only one SELECT statement is run, not {word[1].upper() if word else ''}")
 
 
 def check_nodes(tree: exp.Expr) -> list[exp.Expr]:
@@ -65,6 +67,8 @@ def check_nodes(tree: exp.Expr) -> list[exp.Expr]:
             if isinstance(node, _FUNCTIONS_REFUSED):
                 raise Refusal("function_not_allowed", f"the function {node.sql_name()} does more than compute")
             functions.append(node)
+        elif isinstance(node, exp.ColumnDef) and isinstance(node.parent, exp.TableAlias):
+            continue  # the columns of a function's rows: AS t (a integer, b text)
         elif type(node) not in _READING and (
             not isinstance(node, (exp.Binary, exp.Unary)) or isinstance(node, _NOT_READING)
         ):
@@ -81,7 +85,8 @@ def check_type(node: exp.Expr) -> None:
     kind = node.args.get("kind")
     named = kind.name if isinstance(kind, exp.Expr) else str(kind or node.this)
     if named.split(".")[-1].strip('"').lower() in _OBJECT_TYPES or (
-        isinstance(node, exp.ObjectIdentifier) and str(node.this).lower().startswith("reg")
+        isinstance(node, exp.ObjectIdentifier)
+        and str(node.this).lower().startswith("reg")
         and str(node.this).lower() in _OBJECT_TYPES
     ):
         raise Refusal("catalog_closed", f"a cast to {named.lower()} names objects of the catalog, which is closed")

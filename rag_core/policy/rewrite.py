@@ -9,7 +9,7 @@ from sqlglot.errors import SqlglotError
 from rag_core.policy.access import TableAccess
 from rag_core.policy.names import NameRules
 from rag_core.policy.refusal import Refusal
-from rag_core.policy.scope import Resolver
+from rag_core.policy.resolve import Resolver
 
 
 def rewrite(resolver: Resolver, rules: NameRules) -> None:
@@ -78,7 +78,8 @@ def _condition(text: str, access: TableAccess, rules: NameRules) -> exp.Expr:
     for column in condition.find_all(exp.Column):
         if rules.identifier_key(column.this) not in known:
             raise Refusal(
-                "policy_error", f"the policy's row filter of {access.table.qualified_name} names {column.name}, "
-                "which is no column of it"
+                "policy_error",
+                f"the policy's row filter of {access.table.qualified_name} names {column.name}, "
+                "which is no column of it",
             )
     return exp.paren(condition, copy=False)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import logging
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.query import GuardedSql, GuardVerdict
@@ -24,9 +25,9 @@ from rag_core.policy.functions import FunctionGuard
 from rag_core.policy.names import name_rules
 from rag_core.policy.nodes import check_nodes, check_root
 from rag_core.policy.refusal import Refusal
+from rag_core.policy.resolve import Resolver
 from rag_core.policy.rewrite import rewrite
 from rag_core.policy.rules import Policy
-from rag_core.policy.scope import Resolver
 from rag_core.policy.views import ViewGuard
 
 MAX_CHARACTERS = 100_000
@@ -146,7 +147,7 @@ class SqlGuard:
     def _check_calls(self, text: str) -> None:
         """Judges every `name(` of the text that will run, whatever the parser took it for."""
         tokens = Dialect.get_or_raise(self.catalog.dialect).tokenize(text)
-        for token, following in zip(tokens, tokens[1:], strict=False):
+        for token, following in pairwise(tokens):
             if following.token_type is TokenType.L_PAREN and token.token_type not in _NO_NAMES:
                 self._functions.check_listed(token.text)
 

@@ -12,8 +12,8 @@ from rag_core.datamodel.catalog import Catalog, CatalogTable
 from rag_core.policy.access import Access
 from rag_core.policy.names import NameRules
 from rag_core.policy.refusal import Refusal
+from rag_core.policy.resolve import Resolver
 from rag_core.policy.rules import Policy
-from rag_core.policy.scope import Resolver
 
 VIEW_KINDS = frozenset({"view", "materialized_view"})
 
