@@ -2,16 +2,27 @@
 ### Question batches
 
 One DAG for each file in `config/batches`. A run answers the batch's questions in groups, judges all results with Great
-Expectations, publishes what passed to the schema `reports` and writes the HTML report.
+Expectations, publishes what passed to the schema `reports` and writes the HTML report. A file that cannot be scheduled
+leaves the others alone: its DAG has the tag `broken`, says what is wrong and runs nothing.
 """
 
 from __future__ import annotations
 
 import pendulum
 from airflow.sdk import DAG, Asset, Param, task
+from airflow.sdk.exceptions import AirflowException
 from airflow.timetables.trigger import CronTriggerTimetable
 
-from nightshift_airflow.defaults import DEFAULT_ARGS, QUESTIONS_A_GROUP, REPORTS_ASSET, BatchFile, read_batch_files
+from nightshift_airflow.defaults import (
+    DEFAULT_ARGS,
+    QUESTIONS_A_GROUP,
+    REPORTS_ASSET,
+    BatchFile,
+    BrokenBatchFile,
+    sort_batch_files,
+)
+
+START_DATE = pendulum.datetime(2026, 1, 1, tz="UTC")
 
 
 @task
@@ -47,13 +58,22 @@ def publish(run: dict) -> dict:
         return outcome.model_dump(mode="json", exclude={"questions"})
 
 
+@task(retries=0)
+def explain(problem: str) -> None:
+    from rag_core.errors import ConfigurationError
+
+    raise ConfigurationError(problem)
+
+
 def build_dag(head: BatchFile) -> DAG:
     schedule = CronTriggerTimetable(head.schedule, timezone=head.timezone) if head.schedule else None
+    if schedule:
+        schedule.validate()
     with DAG(
-        dag_id=f"batch_{head.batch}",
+        dag_id=head.dag_id,
         dag_display_name=head.title,
         schedule=schedule,
-        start_date=pendulum.datetime(2026, 1, 1, tz="UTC"),
+        start_date=START_DATE,
         catchup=False,
         max_active_runs=1,
         default_args={**DEFAULT_ARGS, "owner": head.owner},
@@ -75,5 +95,25 @@ def build_dag(head: BatchFile) -> DAG:
     return built
 
 
-for batch_file in read_batch_files():
-    globals()[f"batch_{batch_file.batch}"] = build_dag(batch_file)
+def build_broken_dag(broken: BrokenBatchFile) -> DAG:
+    with DAG(
+        dag_id=broken.dag_id,
+        schedule=None,
+        start_date=START_DATE,
+        default_args=DEFAULT_ARGS,
+        doc_md=f"### Cannot be scheduled\n\n{broken.problem}\n\nCheck it with `nightshift batch validate`.",
+        tags=["nightshift", "batch", "broken"],
+    ) as built:
+        explain(broken.problem)
+    return built
+
+
+batch_files, broken_files = sort_batch_files()
+for batch_file in batch_files:
+    try:
+        globals()[batch_file.dag_id] = build_dag(batch_file)
+    except (AirflowException, ValueError) as error:
+        reason = f"{batch_file.batch}.yaml: the schedule {batch_file.schedule!r} in {batch_file.timezone}: {error}"
+        broken_files.append(BrokenBatchFile(batch_file.path, reason))
+for broken_file in broken_files:
+    globals()[broken_file.dag_id] = build_broken_dag(broken_file)

@@ -1,14 +1,18 @@
-"""What every DAG file shares: default arguments, assets and the batch files. Cheap to import, as DAGs are parsed often."""
+"""What every DAG file shares: default arguments, assets and the batch files. Cheap to import: DAGs are parsed often."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from rag_core.errors import ConfigurationError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,6 +32,9 @@ DEFAULT_ARGS: dict[str, Any] = {
     "execution_timeout": timedelta(minutes=60),
 }
 
+# What a batch may be called: the same as a question, as both become names in the warehouse's report tables.
+_BATCH_NAME = re.compile(r"^[a-z][a-z0-9_]{0,62}$")
+
 
 @dataclass(frozen=True)
 class BatchFile:
@@ -41,6 +48,28 @@ class BatchFile:
     owner: str
     path: str
 
+    @property
+    def dag_id(self) -> str:
+        """Id of the batch's DAG."""
+        return f"batch_{self.batch}"
+
+
+@dataclass(frozen=True)
+class BrokenBatchFile:
+    """A batch file that cannot be scheduled, and the one line that says why."""
+
+    path: str
+    problem: str
+
+    @property
+    def dag_id(self) -> str:
+        """Id of the DAG that shows the problem: that of the batch, or one that no batch can have."""
+        stem = Path(self.path).stem
+        if _BATCH_NAME.match(stem):
+            return f"batch_{stem}"
+        digest = hashlib.sha256(stem.encode("utf-8", "surrogateescape")).hexdigest()[:6]
+        return f"batch-{re.sub(r'[^A-Za-z0-9_.-]', '_', stem)}-{digest}"
+
 
 def batches_folder() -> Path:
     """Folder of the batch files."""
@@ -52,25 +81,54 @@ def read_batch_files(folder: Path | None = None) -> list[BatchFile]:
     """The heads of all batch files in order of their names.
 
     Only what the schedule needs is read here; the whole file is validated when it runs and by `nightshift batch
-    validate`. Raises ValueError with the file's name where it is not a mapping or not YAML.
+    validate`. Raises ConfigurationError with the file's name and reason at the first that is malformed.
     """
-    found = []
+    return [read_batch_file(path) for path in sorted((folder or batches_folder()).glob("*.yaml"))]
+
+
+def sort_batch_files(folder: Path | None = None) -> tuple[list[BatchFile], list[BrokenBatchFile]]:
+    """The heads of the files that can be scheduled, and those that cannot: one bad file must not stop the rest."""
+    good: list[BatchFile] = []
+    broken: list[BrokenBatchFile] = []
     for path in sorted((folder or batches_folder()).glob("*.yaml")):
         try:
-            content = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except yaml.YAMLError as error:
-            raise ValueError(f"{path.name} is not YAML: {' '.join(str(error).split())}") from None
-        if not isinstance(content, dict):
-            raise ValueError(f"{path.name} is not a mapping of title, owner, schedule and questions")
-        found.append(
-            BatchFile(
-                batch=path.stem,
-                title=str(content.get("title", path.stem)),
-                description=str(content.get("description", "")),
-                schedule=content.get("schedule"),
-                timezone=str(content.get("timezone", "UTC")),
-                owner=str(content.get("owner", "nightshift")),
-                path=str(path),
-            )
+            good.append(read_batch_file(path))
+        except ConfigurationError as error:
+            broken.append(BrokenBatchFile(str(path), str(error)))
+    return good, broken
+
+
+def read_batch_file(path: Path) -> BatchFile:
+    """The head of one batch file. Raises ConfigurationError with one line where it is malformed."""
+    if not _BATCH_NAME.match(path.stem):
+        raise ConfigurationError(
+            f"{path.name}: a batch file is named with small letters, digits and _, such as nightly_review.yaml"
         )
-    return found
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except OSError as error:
+        raise ConfigurationError(f"{path.name} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{path.name} is not text in UTF-8") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise ConfigurationError(f"{path.name} is not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise ConfigurationError(f"{path.name} is not a mapping of title, owner, schedule and questions")
+    return BatchFile(
+        batch=path.stem,
+        title=_text(path, content, "title", path.stem),
+        description=_text(path, content, "description", ""),
+        schedule=_text(path, content, "schedule", "") or None,
+        timezone=_text(path, content, "timezone", "UTC"),
+        owner=_text(path, content, "owner", "nightshift"),
+        path=str(path),
+    )
+
+
+def _text(path: Path, content: dict[Any, Any], key: str, default: str) -> str:
+    value = content.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, str):
+        raise ConfigurationError(f"{path.name}: {key} must be text, not {type(value).__name__}: put it in quotes")
+    return value.strip()
