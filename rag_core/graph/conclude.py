@@ -1,0 +1,181 @@
+"""From the final state to the answer: its status, its text and what it rests on. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag_core.datamodel.answer import Answer, AnswerStatus, Claim, Usage, Verdict
+from rag_core.datamodel.evidence import Passage
+from rag_core.datamodel.plan import Plan
+from rag_core.graph.state import Evidence, QuestionState, Request
+from rag_core.workers.outcome import Fault, StepOutcome, latest
+from rag_core.workers.synthesizer import Draft, cite, compose
+from rag_core.workers.words import contains_name, content_words, find_names, plain
+
+NOTHING = Verdict(supported=False, relevance=0.0, citation_accuracy=0.0)
+
+
+def conclude(state: QuestionState, *, out_of_time: bool, max_steps: int) -> Answer:
+    """The answer without trace and explanation."""
+    plan, evidence = state["plan"], state.get("evidence", Evidence())
+    outcomes = latest(state.get("outcomes", ()))
+    draft = state.get("judged_draft", Draft())
+    claims = state.get("claims", ())
+    kept = [claim for claim in claims if claim.supported]
+    verdict = state.get("verdict", NOTHING)
+    exhausted = out_of_time or len(state.get("outcomes", ())) >= max_steps
+    if plan.clarification:
+        status, text = "needs_clarification", plan.clarification
+    elif not plan.steps:
+        status, text = "needs_model", not_understood(plan)
+    elif kept:
+        status, notes = _status_of_found(plan, outcomes, kept, claims, evidence, exhausted)
+        text = compose(draft, claims, notes)
+    else:
+        status, text = _status_of_nothing(plan, outcomes, claims, exhausted)
+    said = status in ("answered", "partial")
+    used = sorted({marker for claim in kept for marker in claim.markers} | _table_markers(draft, said))
+    return _answer(state, status, text).model_copy(
+        update={
+            "claims": claims,
+            "citations": cite(evidence.sql, evidence.passages, used) if said else (),
+            "sql": evidence.sql,
+            "documents": evidence.passages,
+            "findings": state.get("findings", ()),
+            "verdict": verdict,
+            "headline_value": draft.headline_value if said else None,
+            "headline_unit": draft.headline_unit if said else "",
+        }
+    )
+
+
+def _answer(state: QuestionState, status: AnswerStatus, text: str) -> Answer:
+    request, plan = state["request"], state["plan"]
+    return Answer(
+        question=request.question,
+        question_id=request.question_id,
+        run_date=request.run_date,
+        status=status,
+        text=text,
+        strategy=plan.strategy if plan.steps else "none",
+        query_type=plan.query_type,
+        verdict=NOTHING,
+        usage=state.get("usage", Usage()),
+        plan_id=plan.plan_id,
+        run_id=request.run_id,
+    )
+
+
+def _table_markers(draft: Draft, said: bool) -> set[str]:
+    return {block.table_marker for block in draft.blocks if block.table_marker} if said else set()
+
+
+def not_understood(plan: Plan) -> str:
+    """What a person is told where nothing in the question could be placed."""
+    if plan.unmatched:
+        words = ", ".join(f'"{word}"' for word in plan.unmatched)
+        return f"This needs a chat model. What was not understood: {words}."
+    return "This needs a chat model: no metric, dimension or document was recognised in the question."
+
+
+def missing_names(question: str, passages: Sequence[Passage]) -> list[str]:
+    """Names of the question that no quoted passage holds; a passage on anything else does not answer it."""
+    text = plain(
+        " ".join(
+            f"{item.title} {' '.join(item.heading_path)} {item.text} {item.metadata} {item.path}" for item in passages
+        )
+    )
+    stems = set(content_words(text))
+    missing = []
+    for name in dict.fromkeys(find_names(question)):
+        if contains_name(text, name) or set(content_words(name)) <= stems or re.fullmatch(r"[A-Z]{2,4}", name):
+            continue
+        missing.append(name)
+    return missing
+
+
+def _status_of_found(
+    plan: Plan,
+    outcomes: Sequence[StepOutcome],
+    kept: Sequence[Claim],
+    claims: Sequence[Claim],
+    evidence: Evidence,
+    exhausted: bool,
+) -> tuple[AnswerStatus, list[str]]:
+    """`answered` where each step brought claims that hold and nothing was left out; else `partial`, and why."""
+    notes: list[str] = []
+    used = {marker for claim in kept for marker in claim.markers}
+    by_step = {item.step_id: item for item in outcomes}
+    for step in plan.steps:
+        outcome = by_step.get(step.step_id)
+        markers = {item.marker for item in evidence.sql if item.step_id == step.step_id}
+        markers |= {item.marker for item in evidence.passages if item.step_id == step.step_id}
+        if markers & used:
+            continue
+        if step.kind == "search":
+            notes.append(f"The documents say nothing on this: {step.task}")
+        elif outcome is not None and outcome.fault is not None:
+            notes.append(f"Not answered: {step.task} ({_reason(outcome.fault)})")
+        else:
+            notes.append(f"The warehouse has nothing on this: {step.task}")
+    if any(step.kind == "search" for step in plan.steps) and not any(step.kind == "sql" for step in plan.steps):
+        names = missing_names(plan.question, [item for item in evidence.passages if item.marker in used])
+        if names:
+            notes.append(f"The passages do not mention {', '.join(names)}")
+    if plan.unmatched and any(step.kind == "sql" for step in plan.steps) and plan.strategy in ("metric", "verified"):
+        notes.append(f"Not understood: {', '.join(plan.unmatched)}")
+    if exhausted:
+        notes.append("The question's budget of time or steps was used up")
+    removed = len(claims) - len(kept)
+    partial = bool(notes) or removed > 0
+    return ("partial" if partial else "answered"), notes
+
+
+def _status_of_nothing(
+    plan: Plan, outcomes: Sequence[StepOutcome], claims: Sequence[Claim], exhausted: bool
+) -> tuple[AnswerStatus, str]:
+    faults = [item.fault for item in outcomes if item.fault is not None]
+    if faults and len(faults) == len(outcomes):
+        return _status_of_fault(faults[0])
+    if exhausted:
+        return "failed", "The question's budget of time or steps was used up before anything was found."
+    if faults:
+        status, text = _status_of_fault(faults[0])
+        return status, text
+    if claims:
+        return "no_evidence", f"Nothing that could be said was carried by the evidence: {claims[0].reason}."
+    reasons = [item.search.reason for item in outcomes if item.search is not None and item.search.null_signal]
+    if reasons:
+        return "no_evidence", f"No document answers this ({reasons[0] or 'nothing in the index is close'})."
+    if any(item.search is not None for item in outcomes):
+        return "no_evidence", "The documents that come closest hold no sentence that answers this."
+    return "no_evidence", f"The warehouse holds nothing on this: {plan.steps[0].task}."
+
+
+def _status_of_fault(fault: Fault) -> tuple[AnswerStatus, str]:
+    if fault.fault_class == "policy":
+        return "refused", f"The policy does not allow this: {_reason(fault)}."
+    if fault.fault_class == "needs_model":
+        return "needs_model", f"This needs a chat model: {_reason(fault)}."
+    return "failed", f"The question could not be answered: {_reason(fault)}."
+
+
+def _reason(fault: Fault) -> str:
+    return " ".join(fault.message.split()).rstrip(".")
+
+
+def failed_answer(request: Request, reason: str) -> Answer:
+    """The answer to a question that ended before its plan or its end."""
+    return Answer(
+        question=request.question,
+        question_id=request.question_id,
+        run_date=request.run_date,
+        status="failed",
+        text=f"The question could not be answered: {reason.rstrip('.')}.",
+        strategy="none",
+        query_type="none",
+        verdict=NOTHING,
+        explanation=f"The run of this question ended early: {reason.rstrip('.')}.",
+        run_id=request.run_id,
+    )

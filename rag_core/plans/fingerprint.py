@@ -1,0 +1,69 @@
+"""What a kept plan rests on, as hashes, and what of it has changed. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel
+
+from rag_core.datamodel.catalog import Catalog
+from rag_core.datamodel.plan import Plan
+from rag_core.schema.fingerprint import table_fingerprint
+
+MISSING = "missing"
+
+
+def question_key(question: str) -> str:
+    """The question without regard to case, spacing and its last sign: the same question has the same key."""
+    return re.sub(r"\s+", " ", question.strip().lower()).rstrip(" ?!.")
+
+
+def digest(value: BaseModel) -> str:
+    """16 hexadecimal digits of the SHA-256 of a value's JSON."""
+    return hashlib.sha256(value.model_dump_json().encode()).hexdigest()[:16]
+
+
+def take_fingerprints(
+    plan: Plan,
+    tables: Sequence[str],
+    catalog: Catalog,
+    *,
+    policy: BaseModel,
+    semantic_model: BaseModel,
+    index_version: str,
+    prompts: str,
+    chat_model: str,
+) -> dict[str, str]:
+    """Hashes by kind. Only what the plan uses: each touched table, the index for searches, the model where it wrote.
+
+    Args:
+        plan: the plan.
+        tables: `schema.table` of each table its statements read.
+        catalog: the warehouse's schema.
+        policy: the warehouse policy.
+        semantic_model: metrics and dimensions.
+        index_version: the document index that serves, with its embedding model.
+        prompts: version of the prompts.
+        chat_model: name of the chat model, empty for none.
+    """
+    prints = {}
+    for name in sorted(set(tables)):
+        table = catalog.table(name)
+        prints[f"table:{name}"] = table_fingerprint(table)[:16] if table is not None else MISSING
+    if any(step.kind == "sql" for step in plan.steps):
+        prints["policy"] = digest(policy)
+    if any(step.kind == "sql" and step.metric_query is not None for step in plan.steps):
+        prints["semantic_model"] = digest(semantic_model)
+    if any(step.kind == "search" for step in plan.steps):
+        prints["index"] = index_version
+    if plan.strategy in ("model", "decomposed"):
+        prints["prompts"] = prompts
+        prints["chat_model"] = chat_model
+    return prints
+
+
+def changed(kept: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """The kinds whose hash differs or that one side lacks, in order."""
+    return tuple(kind for kind in sorted({*kept, *now}) if kept.get(kind) != now.get(kind))

@@ -1,0 +1,1 @@
+"""Prompts: Markdown files, and the strict loader that hashes them."""

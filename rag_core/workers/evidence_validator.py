@@ -1,0 +1,219 @@
+"""What would mislead in the evidence, found before anything is said. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import combinations
+from typing import Any
+
+from rag_core.datamodel.catalog import Catalog
+from rag_core.datamodel.evidence import Finding, Passage, SqlEvidence
+from rag_core.workers.numbers import as_day, as_number, find_numbers
+from rag_core.workers.words import content_words, split_sentences
+
+MAX_NULL_SHARE = 0.8
+MIN_AGREEMENT = 0.55
+# Units of things that are counted or measured from zero; a margin or a change can be negative, these cannot.
+_NEVER_NEGATIVE = frozenset(
+    {"minutes", "hours", "days", "seconds", "persons", "employees", "orders", "tickets", "customers"}
+)
+_NUMERIC_TYPES = re.compile(r"^(?:numeric|decimal|number|real|double|float|bigint|integer|int|smallint)", re.IGNORECASE)
+_SUPERSEDED = frozenset({"superseded", "retired", "obsolete", "deprecated", "withdrawn", "archived"})
+
+
+def validate_sql(evidence: SqlEvidence, catalog: Catalog | None = None, *, may_be_empty: bool = False) -> list[Finding]:
+    """Findings on one result. `severity` error means that nothing may be said from it."""
+    found: list[Finding] = []
+
+    def add(code: str, severity: Any, message: str) -> None:
+        found.append(Finding(code=code, severity=severity, message=message, marker=evidence.marker))
+
+    result = evidence.result
+    if not result.rows:
+        add("empty", "info" if may_be_empty else "error", "the query returned no rows")
+        return found
+    for index, column in enumerate(result.columns):
+        cells = [row[index] for row in result.rows]
+        meaning = next((item for item in evidence.meanings if item.name == column.name), None)
+        label = meaning.label if meaning else column.name
+        nulls = sum(cell is None for cell in cells)
+        is_metric = meaning is not None and meaning.role == "metric"
+        if nulls == len(cells) and (is_metric or len(result.columns) == 1):
+            add("null_only", "error", f"{label} has no value at all")
+        elif nulls / len(cells) > MAX_NULL_SHARE:
+            add("null_dominant", "warning", f"{label} has no value in {nulls} of {len(cells)} rows")
+        if any(_not_finite(cell) for cell in cells):
+            add("not_finite", "error", f"{label} holds values that are no number")
+        numbers = [number for cell in cells if (number := as_number(cell)) is not None]
+        if is_metric and _NUMERIC_TYPES.match(column.type) and any(isinstance(cell, str) for cell in cells):
+            add("type_mismatch", "error", f"{label} is declared {column.type} and holds text")
+        if is_metric and not numbers and nulls < len(cells) and not any(as_day(cell) for cell in cells):
+            add("type_mismatch", "error", f"{label} should be a number and is {column.type}")
+        if (
+            is_metric
+            and meaning is not None
+            and _cannot_be_negative(meaning.unit, label)
+            and any(n < 0 for n in numbers)
+        ):
+            add("negative", "error", f"{label} is negative, which it cannot be")
+    if result.truncated_by is not None:
+        add("truncated", "warning", f"the result was cut at {result.row_count:,} rows ({result.truncated_by} cap)")
+    if result.own_limit is not None and result.row_count >= result.own_limit and evidence.strategy == "model":
+        add("own_limit", "info", f"the statement itself asked for at most {result.own_limit:,} rows")
+    duplicates = _duplicate_rows(evidence)
+    if duplicates:
+        add("fan_out", "warning", f"{duplicates} rows repeat another one: a join may have multiplied rows")
+    if evidence.strategy == "model" and catalog is not None and (reason := fan_out_risk(evidence, catalog)):
+        add("fan_out_risk", "warning", reason)
+    return found
+
+
+def _not_finite(cell: Any) -> bool:
+    if isinstance(cell, float):
+        return not math.isfinite(cell)
+    return isinstance(cell, Decimal) and not cell.is_finite()
+
+
+def _cannot_be_negative(unit: str, label: str) -> bool:
+    if re.search(r"change|difference|growth|margin|profit|previous", label, re.IGNORECASE):
+        return False
+    return unit.lower() in _NEVER_NEGATIVE or bool(re.match(r"(?:number|count) of\b|.*\bcount$", label, re.IGNORECASE))
+
+
+def _duplicate_rows(evidence: SqlEvidence) -> int:
+    if len(evidence.result.columns) < 2:
+        return 0
+    return len(evidence.result.rows) - len({tuple(map(repr, row)) for row in evidence.result.rows})
+
+
+def fan_out_risk(evidence: SqlEvidence, catalog: Catalog) -> str | None:
+    """Why a model's sum over joined tables may count rows more than once, None where it does not seem to.
+
+    A table is multiplied where two others reference it side by side: each row of the one meets every row of the other.
+    """
+    import sqlglot  # noqa: PLC0415 - heavy
+    from sqlglot import exp  # noqa: PLC0415 - heavy
+
+    try:
+        tree = sqlglot.parse_one(evidence.sql, dialect=catalog.dialect)
+    except sqlglot.errors.SqlglotError:
+        return None
+    for select in tree.find_all(exp.Select):
+        joined = [select.args.get("from_") or select.args.get("from"), *(select.args.get("joins") or [])]
+        names = [part.this for part in joined if part is not None and isinstance(part.this, exp.Table)]
+        if any(part.args.get("kind") == "CROSS" and isinstance(part.this, exp.Table) for part in joined[1:] if part):
+            return "two tables are joined without a condition"
+        if len(names) < 3 or not any(
+            isinstance(node, exp.Sum | exp.Count | exp.Avg) for node in select.find_all(exp.AggFunc)
+        ):
+            continue
+        tables = [_resolve(table, catalog) for table in names]
+        for first, second in combinations([table for table in tables if table is not None], 2):
+            shared = {key.target for key in first.foreign_keys} & {key.target for key in second.foreign_keys}
+            shared &= {table.qualified_name for table in tables if table is not None}
+            linked = any(key.target == second.qualified_name for key in first.foreign_keys) or any(
+                key.target == first.qualified_name for key in second.foreign_keys
+            )
+            if shared and not linked:
+                return f"{first.qualified_name} and {second.qualified_name} both multiply {sorted(shared)[0]}"
+    return None
+
+
+def _resolve(table: Any, catalog: Catalog) -> Any:
+    names = [table.db] if table.db else list(catalog.search_path)
+    return next((known for name in names if (known := catalog.table(f"{name}.{table.name}")) is not None), None)
+
+
+def is_superseded(passage: Passage) -> bool:
+    """Whether the passage's document says of itself that it is not in force any more."""
+    status = str(passage.metadata.get("status", "")).strip().lower()
+    return status in _SUPERSEDED or bool(passage.metadata.get("superseded_by"))
+
+
+def document_day(passage: Passage) -> str:
+    """The document's own date as ISO text, empty where it has none; for ordering and for words."""
+    day = as_day(passage.metadata.get("date"))
+    return day.isoformat() if day else ""
+
+
+def validate_passages(question: str, passages: Sequence[Passage]) -> list[Finding]:
+    """Findings on the passages that would be quoted: superseded documents, and documents that contradict another."""
+    found = [
+        Finding(
+            code="superseded",
+            severity="warning",
+            message=f"{passage.title} ({document_day(passage) or 'no date'}) is superseded",
+            marker=passage.marker or None,
+        )
+        for passage in passages
+        if is_superseded(passage)
+    ]
+    for first, second in combinations(passages, 2):
+        if first.document_id == second.document_id:
+            continue
+        difference = contradiction(question, first, second)
+        if difference is not None:
+            found.append(
+                Finding(
+                    code="contradiction",
+                    severity="warning",
+                    message=f"{first.title} says {difference[0]}, {second.title} says {difference[1]}",
+                    marker=first.marker or None,
+                )
+            )
+    return found
+
+
+def contradiction(question: str, first: Passage, second: Passage) -> tuple[str, str] | None:
+    """The two values where quotes of two documents give different ones for the same thing, None where they do not.
+
+    Two quotes speak of the same thing where they share most of the shorter one's words besides the values, and of the
+    question's. Each must give exactly one kind of value that the other gives too (a percentage, a duration, a price).
+    """
+    asked = set(content_words(question))
+    for one in _sentences(first):
+        for other in _sentences(second):
+            values = _different_values(one, other)
+            if values is None:
+                continue
+            left, right = _subject(one), _subject(other)
+            shared = left & right
+            least = min(len(left), len(right))
+            if least and (
+                len(shared) / least >= MIN_AGREEMENT
+                or (len(shared & asked) >= 2 and len(shared & asked) / max(len(asked), 1) >= 0.5)
+            ):
+                return values
+    return None
+
+
+def _sentences(passage: Passage) -> list[str]:
+    return [sentence for quote in passage.quotes for sentence in (split_sentences(quote) or [quote])]
+
+
+def _subject(sentence: str) -> set[str]:
+    return {word for word in content_words(sentence) if not any(character.isdigit() for character in word)}
+
+
+def _different_values(first: str, second: str) -> tuple[str, str] | None:
+    one, other = _measures(first), _measures(second)
+    for kind in sorted(set(one) & set(other)):
+        if not set(one[kind]) & set(other[kind]):
+            return next(iter(one[kind].values())), next(iter(other[kind].values()))
+    return None
+
+
+def _measures(sentence: str) -> dict[str, dict[Decimal, str]]:
+    """Values of a sentence by what they measure: `%`, the noun that follows, or a currency."""
+    measures: dict[str, dict[Decimal, str]] = {}
+    for mention in find_numbers(sentence):
+        after = re.match(r"[\s-]*([A-Za-z]+)", sentence[mention.end :])
+        noun = (after[1].lower().rstrip("s") if after else "") if not mention.percent else "%"
+        if not noun or (len(noun) < 3 and noun != "%"):
+            continue
+        shown = mention.text if mention.percent or after is None else f"{mention.text} {after[1]}"
+        measures.setdefault(noun, {})[mention.value] = shown
+    return measures

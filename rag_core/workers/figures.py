@@ -1,0 +1,272 @@
+"""Results said in sentences and Markdown tables. Pure; every number shown is a cell of the result, rounded."""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from rag_core.datamodel.base import Record
+from rag_core.datamodel.evidence import ColumnMeaning, SqlEvidence
+from rag_core.datamodel.plan import Grain, MetricQuery, TimeRange
+from rag_core.semantics.calendar import describe_range, shift_range
+from rag_core.workers.numbers import as_day, as_number, format_number
+
+MAX_TABLE_ROWS = 12
+_COMPARED = ("_previous", "_year_ago")
+_DERIVED = (*_COMPARED, "_change", "_change_percent", "_share", "_running_total")
+
+
+class FigureBlock(Record):
+    """What a result says: sentences, a Markdown table (empty for a single row), and the value to show large."""
+
+    sentences: tuple[str, ...] = ()
+    table: str = ""
+    headline_value: Any = None
+    headline_unit: str = ""
+
+
+def describe_result(evidence: SqlEvidence, query: MetricQuery | None = None) -> FigureBlock:
+    """Sentences and a table for a result.
+
+    Args:
+        evidence: a result with at least one row.
+        query: the metric query it answers, which gives the words for its filters and period; None for other SQL.
+    """
+    if not evidence.result.rows:
+        return FigureBlock()
+    meanings = column_meanings(evidence)
+    metrics = [index for index, meaning in enumerate(meanings) if meaning.role == "metric"]
+    base = [index for index in metrics if query is None or not meanings[index].name.endswith(_DERIVED)] or metrics
+    if len(evidence.result.rows) == 1 and base:
+        return _single_row(evidence, meanings, base, query)
+    if base:
+        return _many_rows(evidence, meanings, base, query)
+    return FigureBlock(sentences=_listing(evidence, meanings), table=render_table(evidence, meanings))
+
+
+def column_meanings(evidence: SqlEvidence) -> list[ColumnMeaning]:
+    """A meaning for each result column; for SQL that nobody described, from the column's name and cells."""
+    known = {meaning.name: meaning for meaning in evidence.meanings}
+    meanings = []
+    for index, column in enumerate(evidence.result.columns):
+        if column.name in known:
+            meanings.append(known[column.name])
+            continue
+        cells = [row[index] for row in evidence.result.rows if row[index] is not None]
+        label = column.name.replace("_", " ").strip().capitalize() or f"Column {index + 1}"
+        if cells and all(as_number(cell) is not None for cell in cells) and not column.name.lower().endswith("_id"):
+            meanings.append(ColumnMeaning(name=column.name, label=label, role="metric"))
+        elif cells and all(as_day(cell) is not None for cell in cells):
+            meanings.append(ColumnMeaning(name=column.name, label=label, role="time"))
+        else:
+            meanings.append(ColumnMeaning(name=column.name, label=label, role="dimension"))
+    return meanings
+
+
+def show_cell(value: Any, meaning: ColumnMeaning, *, unit: bool = False) -> str:
+    """A cell as people read it; days of a period column as the period."""
+    if value is None:
+        return "no value"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if (day := as_day(value)) is not None and meaning.role == "time":
+        return show_period(day, meaning.name)
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="minutes")
+    if isinstance(value, date):
+        return value.isoformat()
+    if as_number(value) is None or meaning.role != "metric":
+        return str(value)
+    return format_number(value, meaning.unit if unit else "", meaning.decimals)
+
+
+def show_period(day: date, grain: str) -> str:
+    """The period that begins on a day, by the name of its column."""
+    if grain == "year":
+        return str(day.year)
+    if grain == "quarter":
+        return f"Q{(day.month + 2) // 3} {day.year}"
+    if grain == "month":
+        return f"{calendar.month_name[day.month]} {day.year}"
+    return day.isoformat()
+
+
+def scope(query: MetricQuery | None) -> str:
+    """The filters of a query as words behind a metric's label: ` of Nordics and DACH`."""
+    if query is None:
+        return ""
+    parts = []
+    for item in query.filters:
+        values = [str(value) for value in item.values]
+        joined = (
+            values[0]
+            if len(values) == 1
+            else f"{', '.join(values[:-1])} {'or' if item.negated else 'and'} {values[-1]}"
+        )
+        parts.append(f"without {joined}" if item.negated else joined)
+    kept = [part for part in parts if not part.startswith("without ")]
+    left = [part for part in parts if part.startswith("without ")]
+    return (f" of {', '.join(kept)}" if kept else "") + "".join(f" {part}" for part in left)
+
+
+def period_words(found: TimeRange | None) -> str:
+    """` in Q3 2025`, ` since 2025-01-01`, empty for all days."""
+    if found is None or (found.start is None and found.end is None):
+        return ""
+    text = describe_range(found)
+    if text.startswith(("since ", "up to ")):
+        return f" {text}"
+    return f" from {text}" if " to " in text else f" {'on' if _one_day(found) else 'in'} {text}"
+
+
+def _one_day(found: TimeRange) -> bool:
+    return found.start is not None and found.end is not None and found.end - found.start == timedelta(days=1)
+
+
+def compared_period(query: MetricQuery) -> str:
+    """Words for the period that a comparison without split by time compares with."""
+    found = query.time_range
+    if found is None or found.start is None or found.end is None:
+        return "the year before" if query.comparison == "year_ago" else "the period before"
+    start, end = shift_range(found.start, found.end, year=query.comparison == "year_ago")
+    return describe_range(TimeRange(start=start, end=end))
+
+
+def _single_row(
+    evidence: SqlEvidence, meanings: Sequence[ColumnMeaning], base: Sequence[int], query: MetricQuery | None
+) -> FigureBlock:
+    row = evidence.result.rows[0]
+    names = [show_cell(row[i], meanings[i]) for i in range(len(row)) if meanings[i].role in ("dimension", "time")]
+    sentences = []
+    for index in base:
+        meaning = meanings[index]
+        place = scope(query)
+        if names and (query is None or query.dimensions or query.grain):
+            place = f" of {', '.join(names)}"
+        when = period_words(query.time_range if query else None)
+        text = f"{meaning.label}{place}{when} was {show_cell(row[index], meaning, unit=True)}"
+        sentences.append(text + _comparison(row, meanings, meaning.name, query) + ".")
+    first = base[0]
+    return FigureBlock(sentences=tuple(sentences), headline_value=row[first], headline_unit=meanings[first].unit)
+
+
+def _named(row: Sequence[Any], meanings: Sequence[ColumnMeaning], name: str) -> tuple[Any, ColumnMeaning] | None:
+    return next(((row[i], meaning) for i, meaning in enumerate(meanings) if meaning.name == name), None)
+
+
+def _comparison(row: Sequence[Any], meanings: Sequence[ColumnMeaning], name: str, query: MetricQuery | None) -> str:
+    """`, down 6.2 percentage points from 17.6 % in Q2 2025` from the columns of a comparison."""
+    if query is None or query.comparison == "none":
+        share = _named(row, meanings, f"{name}_share")
+        return f", {show_cell(share[0], share[1], unit=True)} of the total" if share and share[0] is not None else ""
+    before = next((found for suffix in _COMPARED if (found := _named(row, meanings, name + suffix))), None)
+    change, relative = _named(row, meanings, f"{name}_change"), _named(row, meanings, f"{name}_change_percent")
+    if before is None or change is None:
+        return ""
+    period = compared_period(query)
+    if before[0] is None or change[0] is None:
+        return f"; for {period} there is no value"
+    difference = as_number(change[0])
+    earlier = f"{show_cell(before[0], before[1], unit=True)} in {period}"
+    if difference is None or difference == 0:
+        return f", unchanged from {earlier}"
+    word = "up" if difference > 0 else "down"
+    text = f", {word} {format_number(abs(difference), change[1].unit, change[1].decimals)} from {earlier}"
+    if relative is not None and relative[0] is not None and change[1].unit != "percentage points":
+        ratio = as_number(relative[0])
+        if ratio is not None:
+            text += f" ({'+' if ratio > 0 else '-'}{format_number(abs(ratio), '%', relative[1].decimals)})"
+    return text
+
+
+def _many_rows(
+    evidence: SqlEvidence, meanings: Sequence[ColumnMeaning], base: Sequence[int], query: MetricQuery | None
+) -> FigureBlock:
+    rows = evidence.result.rows
+    keys = [i for i in range(len(meanings)) if meanings[i].role in ("dimension", "time")]
+    index = base[0]
+    meaning = meanings[index]
+    valued = [(number, row) for row in rows if (number := as_number(row[index])) is not None]
+    sentences: list[str] = []
+    where = scope(query) + period_words(query.time_range if query else None)
+    if valued and keys:
+        top = max(valued, key=lambda pair: pair[0])
+        low = min(valued, key=lambda pair: pair[0])
+        if query is not None and query.order is not None:
+            best = rows[0]
+            which = "highest" if query.order == "descending" else "lowest"
+            if query.order_by == "value":
+                label = _inside(meaning.label)
+                sentences.append(
+                    f"{_key(best, keys, meanings)} had the {which} {label}{where}: {show_cell(best[index], meaning, unit=True)}."
+                )
+            else:
+                sentences.append(f"{meaning.label}{where} by {_labels(keys, meanings)}, the {which} change first.")
+        elif top[0] == low[0]:
+            sentences.append(f"{meaning.label}{where} was {show_cell(top[1][index], meaning, unit=True)} throughout.")
+        else:
+            sentences.append(
+                f"{meaning.label}{where} was highest in {_key(top[1], keys, meanings)} with "
+                f"{show_cell(top[1][index], meaning, unit=True)} and lowest in {_key(low[1], keys, meanings)} with "
+                f"{show_cell(low[1][index], meaning, unit=True)}."
+            )
+    ranked = query is not None and query.order is not None
+    return FigureBlock(
+        sentences=tuple(sentences),
+        table=render_table(evidence, meanings),
+        headline_value=rows[0][index] if ranked else None,
+        headline_unit=meaning.unit if ranked else "",
+    )
+
+
+def _inside(label: str) -> str:
+    """A label in the middle of a sentence; names such as `SLA share` keep their capitals."""
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
+
+
+def _key(row: Sequence[Any], keys: Sequence[int], meanings: Sequence[ColumnMeaning]) -> str:
+    return ", ".join(show_cell(row[i], meanings[i]) for i in keys)
+
+
+def _labels(keys: Sequence[int], meanings: Sequence[ColumnMeaning]) -> str:
+    return " and ".join(meanings[i].label.lower() for i in keys)
+
+
+def _listing(evidence: SqlEvidence, meanings: Sequence[ColumnMeaning]) -> tuple[str, ...]:
+    rows = evidence.result.rows
+    if len(rows) == 1:
+        pairs = [
+            f"{meaning.label} was {show_cell(cell, meaning)}" for meaning, cell in zip(meanings, rows[0], strict=True)
+        ]
+        return (", ".join(pairs) + ".",)
+    return (f"{len(rows):,} rows were found.",)
+
+
+def render_table(evidence: SqlEvidence, meanings: Sequence[ColumnMeaning]) -> str:
+    """The first rows as a Markdown table with units in its header; says how many rows there are in all."""
+    rows = evidence.result.rows
+    shown = rows[:MAX_TABLE_ROWS]
+    header = [f"{meaning.label}{f' ({meaning.unit})' if meaning.unit else ''}" for meaning in meanings]
+    rule = ["---:" if meaning.role == "metric" else "---" for meaning in meanings]
+    lines = [header, rule, *([show_cell(cell, meanings[i]) for i, cell in enumerate(row)] for row in shown)]
+    text = "\n".join("| " + " | ".join(_escape(cell) for cell in line) + " |" for line in lines)
+    if len(rows) > len(shown):
+        text += f"\n\n{len(rows):,} rows in all, the first {len(shown)} shown."
+    return text
+
+
+def _escape(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+__all__ = [
+    "MAX_TABLE_ROWS",
+    "FigureBlock",
+    "Grain",
+    "column_meanings",
+    "compared_period",
+    "describe_result",
+    "render_table",
+]

@@ -1,0 +1,159 @@
+"""Gets figures out of the warehouse: compile or write SQL, guard it, let the database judge it, run it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Protocol
+
+from pydantic import BaseModel, Field
+
+from rag_core.connectors.base import ChatModel, Warehouse
+from rag_core.datamodel.answer import Usage
+from rag_core.datamodel.catalog import Catalog
+from rag_core.datamodel.evidence import ColumnMeaning, SqlEvidence
+from rag_core.datamodel.plan import SqlStep
+from rag_core.datamodel.query import GuardVerdict
+from rag_core.errors import ModelFault, QueryFault
+from rag_core.prompts.loader import fence, load_prompt
+from rag_core.schema.card import build_card
+from rag_core.semantics.compile import compile_query
+from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.paths import SemanticError
+from rag_core.workers.outcome import Fault, StepOutcome
+from rag_core.workers.reflection import classify, fault_of
+
+# Mended statements often run and are wrong; whoever reads the evidence must see that it was mended.
+REPAIRED_CONFIDENCE = 0.6
+
+
+class Guard(Protocol):
+    """What the worker needs of the SQL guard."""
+
+    def check(self, sql: str) -> GuardVerdict:
+        """The decision on one statement of anybody."""
+        ...
+
+
+class SqlThought(BaseModel):
+    """One SQL query for the task."""
+
+    sql_query: str = Field(description="One SELECT statement")
+    explanation: str = Field(description="What it computes, in one short sentence")
+    confidence: float = Field(description="Between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class SqlWorker:
+    """Runs SQL steps. `chat_model` None: only metric queries and given SQL."""
+
+    warehouse: Warehouse
+    guard: Guard
+    catalog: Catalog
+    semantic_model: SemanticModel
+    chat_model: ChatModel | None = None
+
+    def run(
+        self, step: SqlStep, *, run_date: date, attempt: int = 1, repaired: str = "", feedback: str = ""
+    ) -> tuple[StepOutcome, Usage]:
+        """One attempt at a step. Faults that reflection may act on come back as values.
+
+        Raises ServiceUnavailable where the warehouse or the chat model does not answer.
+        """
+        usage = Usage()
+        confidence, strategy = 1.0, "metric"
+        meanings: tuple[ColumnMeaning, ...] = ()
+        sql = step.sql
+        if step.metric_query is not None:
+            try:
+                compiled = compile_query(step.metric_query, self.semantic_model, self.warehouse.dialect)
+            except SemanticError as error:
+                return self._failed(
+                    step, attempt, Fault(fault_class="needs_model", code="semantics", message=str(error))
+                ), usage
+            sql, meanings = compiled.sql, compiled.meanings
+        elif sql is None:
+            if self.chat_model is None:
+                message = "no metric answers it and no chat model is configured"
+                return self._failed(
+                    step, attempt, Fault(fault_class="needs_model", code="no_model", message=message)
+                ), usage
+            try:
+                thought, usage = self._think(self.chat_model, step, run_date, feedback)
+            except ModelFault as error:
+                return self._failed(step, attempt, fault_of(error)), getattr(error, "usage", Usage(model_calls=1))
+            sql, confidence, strategy = thought.sql_query.strip().rstrip(";"), _share(thought.confidence), "model"
+        else:
+            strategy = "verified" if attempt == 1 and not repaired else "model"
+        if repaired:
+            confidence = min(confidence, REPAIRED_CONFIDENCE)
+        outcome = self._act(step, sql, meanings, attempt, confidence, strategy)
+        return outcome.model_copy(update={"repaired": repaired}), usage
+
+    def _act(
+        self,
+        step: SqlStep,
+        sql: str,
+        meanings: tuple[ColumnMeaning, ...],
+        attempt: int,
+        confidence: float,
+        strategy: str,
+    ) -> StepOutcome:
+        verdict = self.guard.check(sql)
+        if not verdict.allowed or verdict.query is None:
+            fault = Fault(
+                fault_class=classify(verdict.code),
+                code=verdict.code,
+                message=verdict.message,
+                sql=sql,
+                suggestions=verdict.suggestions,
+            )
+            return self._failed(step, attempt, fault)
+        try:
+            self.warehouse.explain(verdict.query)
+            result = self.warehouse.execute(verdict.query)
+        except QueryFault as error:
+            return self._failed(step, attempt, fault_of(error, sql))
+        evidence = SqlEvidence(
+            marker="",
+            step_id=step.step_id,
+            task=step.task,
+            sql=verdict.query.text,
+            result=result,
+            meanings=meanings,
+            tables=verdict.tables,
+            columns=verdict.columns,
+            confidence=confidence,
+            strategy=strategy,
+        )
+        return StepOutcome(step_id=step.step_id, attempt=attempt, sql=evidence)
+
+    def _think(self, model: ChatModel, step: SqlStep, run_date: date, feedback: str) -> tuple[SqlThought, Usage]:
+        prompt = load_prompt("write_sql")
+        user = prompt.render(
+            {
+                "dialect": self.warehouse.dialect,
+                "run_date": run_date.isoformat(),
+                "card": build_card(step.task, self.catalog),
+                "question": fence("question", step.task),
+                "feedback": feedback,
+            }
+        )
+        return model.complete(prompt.system, user, SqlThought)
+
+    def _failed(self, step: SqlStep, attempt: int, fault: Fault) -> StepOutcome:
+        return StepOutcome(step_id=step.step_id, attempt=attempt, fault=fault)
+
+
+def _share(value: float) -> float:
+    return min(1.0, max(0.0, value))
+
+
+def feedback_on(fault: Fault) -> str:
+    """What a model is told of its last attempt; the statement and the message are data."""
+    hints = f"\nNames that exist: {', '.join(fault.suggestions)}" if fault.suggestions else ""
+    narrow = "\nMake it read less: aggregate, filter or limit." if fault.fault_class in ("timeout", "too_large") else ""
+    return (
+        "\nYour last statement failed. Correct only what is at fault.\n"
+        f"{fence('statement', fault.sql or '')}\n{fence('fault', f'{fault.code}: {fault.message}')}{hints}{narrow}"
+    )

@@ -1,0 +1,18 @@
+INSERT INTO nightshift.plan (
+    plan_id, question_key, question, question_id, state, strategy, plan, statements, tables, columns, fingerprints
+)
+VALUES (
+    %(plan_id)s, %(question_key)s, %(question)s, %(question_id)s, %(state)s, %(strategy)s, %(plan)s, %(statements)s,
+    %(tables)s, %(columns)s, %(fingerprints)s
+)
+ON CONFLICT (plan_id) DO UPDATE
+SET
+    state = CASE WHEN nightshift.plan.state = 'approved' THEN 'approved' ELSE excluded.state END,
+    question_id = coalesce(excluded.question_id, nightshift.plan.question_id),
+    plan = excluded.plan,
+    statements = excluded.statements,
+    tables = excluded.tables,
+    columns = excluded.columns,
+    fingerprints = excluded.fingerprints,
+    reason = '',
+    updated_at = now()
