@@ -19,7 +19,7 @@ up: setup ## Start the embedded PostgreSQL, migrate the store, load the sample c
 	@$(BIN)/nightshift up
 
 down: ## Stop Airflow and the embedded PostgreSQL
-	@if [ -x $(BIN)/nightshift ]; then $(BIN)/nightshift airflow stop; $(BIN)/nightshift down; else echo "nothing is installed here"; fi
+	@if [ -x $(BIN)/nightshift ]; then $(BIN)/nightshift down; else echo "nothing is installed here"; fi
 
 demo: setup ## Run the main job to a published report on the sample company (KEEP=1 leaves everything running)
 	@$(BIN)/python -m nightshift_airflow.demo $(if $(KEEP),--keep)
@@ -49,5 +49,5 @@ typecheck: setup ## Check the types
 check: lint typecheck ## Everything that needs no test run
 
 clean: ## Remove the environment, the state and the caches of this folder
-	@if [ -x $(BIN)/nightshift ]; then $(BIN)/nightshift airflow stop; $(BIN)/nightshift down; fi
+	@if [ -x $(BIN)/nightshift ]; then $(BIN)/nightshift down; fi
 	rm -rf $(VENV) .nightshift .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -27,8 +27,9 @@ from nightshift_airflow.defaults import DEFAULT_ARGS, SCHEMA_ASSET
 def detect_schema_drift() -> None:
     @task(outlets=[Asset(SCHEMA_ASSET)])
     def detect() -> dict:
-        from nightshift_airflow.context import open_context
         from rag_core.schema.drift import detect_drift
+
+        from nightshift_airflow.context import open_context
 
         with open_context() as services:
             report = detect_drift(services.warehouse, services.store)

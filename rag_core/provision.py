@@ -129,9 +129,7 @@ def ensure_reader_role(warehouse_owner_dsn: str) -> None:
                 logger.info("role %s was created by another process", READER_ROLE)
         for (schema,) in connection.execute(statement("roles/list_user_schemas")).fetchall():
             connection.execute(
-                script("grant_reader_role").format(
-                    role=sql.Identifier(READER_ROLE), schema=sql.Identifier(schema)
-                )
+                script("grant_reader_role").format(role=sql.Identifier(READER_ROLE), schema=sql.Identifier(schema))
             )
 
 

@@ -125,9 +125,7 @@ def show_results(settings: Settings) -> None:
     for batch, path in reports:
         console.print(f"Report of {batch}: {path}", soft_wrap=True, highlight=False)
     console.print("See the result views with:", highlight=False)
-    console.print(
-        f'  psql "{dsn}" -c "SELECT * FROM reports.answer_latest"', soft_wrap=True, highlight=False, markup=False
-    )
+    console.print(f'  psql "{dsn}" -c "TABLE reports.answer_latest"', soft_wrap=True, highlight=False, markup=False)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -105,6 +105,10 @@ class AirflowServer:
         except (OSError, ValueError, psutil.Error):
             return None
 
+    def running_url(self) -> str | None:
+        """Address of the running Airflow, or None where it does not run."""
+        return self.url if self.process() is not None else None
+
     def credentials(self) -> tuple[str, str]:
         """User name and password of the administrator."""
         known = json.loads((self.home / "passwords.json").read_text())

@@ -37,7 +37,9 @@ def _shown(name: str, value: Any) -> Any:
     return value
 
 
-def describe_settings(settings: Settings, environment: dict[str, str], dotenv: dict[str, str | None]) -> list[dict[str, Any]]:
+def describe_settings(
+    settings: Settings, environment: dict[str, str], dotenv: dict[str, str | None]
+) -> list[dict[str, Any]]:
     """One row a setting: its variable, its value with secrets masked, and its source."""
     rows = []
     for name, value in _flatten(settings).items():
