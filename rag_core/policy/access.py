@@ -16,8 +16,8 @@ CLOSED_SCHEMAS = frozenset(
 )
 
 
-def _pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
-    """One pattern for dotted names with `*`, to be matched against lower-case parts joined by NUL."""
+def pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
+    """One pattern for dotted names with `*`, for `matches`; None for no names."""
     if not names:
         return None
     alternatives = []
@@ -31,8 +31,9 @@ def _quoted_name(parts: tuple[str, ...]) -> str:
     return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
 
 
-def _matches(pattern: re.Pattern[str] | None, *parts: str) -> bool:
-    return pattern is not None and pattern.match("\0".join(part.lower() for part in parts)) is not None
+def matches(compiled: re.Pattern[str] | None, *parts: str) -> bool:
+    """Whether one of the names that a pattern was made of means these parts, whatever their case."""
+    return compiled is not None and compiled.match("\0".join(part.lower() for part in parts)) is not None
 
 
 @dataclass(frozen=True)
@@ -62,14 +63,14 @@ class Access:
         self.catalog = catalog
         self.rules = rules
         self._schemas = frozenset(schema.lower() for schema in policy.schemas)
-        self._include = _pattern(policy.tables.include)
-        self._named = _pattern(tuple(name for name in policy.tables.include if "*" not in name))
-        self._exclude = _pattern(policy.tables.exclude)
-        self._exclude_columns = _pattern(policy.columns.exclude)
-        self._masks = tuple((_pattern((mask.column,)), mask.replace_with) for mask in policy.columns.mask)
-        self._filters = tuple((_pattern((rule.table,)), rule.where) for rule in policy.row_filters)
+        self._include = pattern(policy.tables.include)
+        self._named = pattern(tuple(name for name in policy.tables.include if "*" not in name))
+        self._exclude = pattern(policy.tables.exclude)
+        self._exclude_columns = pattern(policy.columns.exclude)
+        self._masks = tuple((pattern((mask.column,)), mask.replace_with) for mask in policy.columns.mask)
+        self._filters = tuple((pattern((rule.table,)), rule.where) for rule in policy.row_filters)
         ruled = (*policy.columns.exclude, *(mask.column for mask in policy.columns.mask))
-        self._any_rule = _pattern(
+        self._any_rule = pattern(
             (
                 *policy.tables.exclude,
                 *(rule.table for rule in policy.row_filters),
@@ -114,7 +115,7 @@ class Access:
         name = table.qualified_name
         if not self.in_scope(table):
             raise Refusal("schema_not_allowed", f"the policy does not open {self._written(table)}")
-        if _matches(self._exclude, table.schema_name, table.name):
+        if matches(self._exclude, table.schema_name, table.name):
             raise Refusal("table_excluded", f"the policy excludes the table {self._written(table)}")
         if not table.readable:
             raise Refusal(
@@ -127,15 +128,15 @@ class Access:
 
     def in_scope(self, table: CatalogTable) -> bool:
         """Whether the policy opens the table's schema and names the table, exclusions aside."""
-        return table.schema_name.lower() in self._schemas and _matches(self._include, table.schema_name, table.name)
+        return table.schema_name.lower() in self._schemas and matches(self._include, table.schema_name, table.name)
 
     def vouched(self, table: CatalogTable) -> bool:
         """Whether the policy names the table in full, which opens a view over hidden data."""
-        return _matches(self._named, table.schema_name, table.name)
+        return matches(self._named, table.schema_name, table.name)
 
     def hidden_columns(self, table: CatalogTable) -> frozenset[str] | None:
         """Names of the columns that the policy excludes or masks; None where it hides the table or some of its rows."""
-        if _matches(self._exclude, table.schema_name, table.name):
+        if matches(self._exclude, table.schema_name, table.name):
             return None
         access = self._compute(table)
         if access.row_filters:
@@ -149,7 +150,7 @@ class Access:
 
     def may_hide(self, schema: str, name: str) -> bool:
         """Whether any rule of the policy names this table or something in it; for tables that cannot be seen."""
-        return _matches(self._any_rule, schema, name)
+        return matches(self._any_rule, schema, name)
 
     @cached_property
     def hides_anything(self) -> bool:
@@ -163,16 +164,16 @@ class Access:
         for column in table.columns:
             key = self.rules.catalog_key(column.name)
             parts = (table.schema_name, table.name, column.name)
-            if _matches(self._exclude_columns, *parts):
+            if matches(self._exclude_columns, *parts):
                 hidden[key] = "excluded"
             elif not column.readable and table.readable:
                 hidden[key] = "unreadable"
             else:
                 visible[key] = column.name
-                for pattern, replacement in self._masks:
-                    if _matches(pattern, *parts):
+                for compiled, replacement in self._masks:
+                    if matches(compiled, *parts):
                         masks[column.name] = replacement
-        filters = tuple(where for pattern, where in self._filters if _matches(pattern, table.schema_name, table.name))
+        filters = tuple(where for compiled, where in self._filters if matches(compiled, table.schema_name, table.name))
         return TableAccess(table=table, visible=visible, hidden=hidden, masks=masks, row_filters=filters)
 
     # ------------------------------------------------------------------ words for people
@@ -185,7 +186,7 @@ class Access:
         return [
             table
             for table in self.catalog.tables
-            if self.in_scope(table) and table.readable and not _matches(self._exclude, table.schema_name, table.name)
+            if self.in_scope(table) and table.readable and not matches(self._exclude, table.schema_name, table.name)
         ]
 
     def _unknown(self, name: str, schema: str | None) -> Refusal:

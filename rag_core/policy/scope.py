@@ -26,6 +26,17 @@ _DATE_PARTS = frozenset(
 )  # fmt: skip
 
 
+_TAKES_ALIASES = (exp.Ordered, exp.Tuple, exp.Distinct, exp.Group, exp.Rollup, exp.Cube, exp.GroupingSets)
+
+
+def _holder(node: exp.Column) -> exp.Expr | None:
+    """What a name stands in, parentheses aside."""
+    holder = node.parent
+    while isinstance(holder, exp.Paren):
+        holder = holder.parent
+    return holder
+
+
 @dataclass
 class Source:
     """One item of a FROM clause. `columns` maps keys of visible columns to the catalog columns they are, if any.
@@ -134,7 +145,7 @@ class ColumnReader:
 
     def _unqualified(self, node: exp.Column, key: str, scope: Scope, *, aliases_first: bool) -> None:
         # PostgreSQL: in ORDER BY and DISTINCT ON a bare name means the output column, inside an expression the input's.
-        if aliases_first and key in scope.aliases and isinstance(node.parent, (exp.Ordered, exp.Tuple)):
+        if aliases_first and key in scope.aliases and isinstance(_holder(node), _TAKES_ALIASES):
             return
         for here in chain(scope):
             found = [source for source in here.sources if key in source.columns]
@@ -163,9 +174,7 @@ class ColumnReader:
 
     def _check_alias(self, node: exp.Column, scope: Scope) -> None:
         """Select aliases exist in PostgreSQL only as whole items of GROUP BY, ORDER BY and DISTINCT ON."""
-        if self.dialect == "postgres" and not isinstance(
-            node.parent, (exp.Group, exp.Ordered, exp.Tuple, exp.Distinct)
-        ):
+        if self.dialect == "postgres" and not isinstance(_holder(node), _TAKES_ALIASES):
             raise Refusal(
                 "alias_not_allowed",
                 f"{node.name} is a name of the select list, which cannot be used here: repeat its expression",

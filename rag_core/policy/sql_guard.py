@@ -21,6 +21,7 @@ from sqlglot.tokenizer_core import TokenType
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.query import GuardedSql, GuardVerdict
 from rag_core.policy.access import Access
+from rag_core.policy.findings import policy_findings
 from rag_core.policy.functions import FunctionGuard
 from rag_core.policy.names import name_rules
 from rag_core.policy.nodes import check_nodes, check_root
@@ -76,6 +77,28 @@ class SqlGuard:
             return GuardVerdict(
                 allowed=False, code="too_complex", message="the statement is nested too deeply", dialect=written_in
             )
+
+    @cached_property
+    def visible_catalog(self) -> Catalog:
+        """The catalog as questions may see it: no closed tables, no hidden columns, no views over hidden data."""
+        tables = []
+        for table in self.catalog.tables:
+            try:
+                access = self._access.allow(table)
+                self._views.check(table)
+            except Refusal:
+                continue
+            if access.hidden:
+                seen = frozenset(access.visible.values())
+                table = table.model_copy(
+                    update={"columns": tuple(column for column in table.columns if column.name in seen)}
+                )
+            tables.append(table)
+        return self.catalog.model_copy(update={"tables": tuple(tables)})
+
+    def warnings(self) -> tuple[str, ...]:
+        """Names in the policy that match nothing of the catalog, one sentence each."""
+        return policy_findings(self.policy, self.catalog)
 
     # ------------------------------------------------------------------ inside
 
