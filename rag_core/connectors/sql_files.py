@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import LiteralString, cast
+from typing import LiteralString
 
 from psycopg import sql
 
@@ -23,7 +23,7 @@ def files_root() -> Path:
 
 def literal(text: str) -> LiteralString:
     """Marks the text of a file of ours as a literal: the file is code, as fixed as a string in a module."""
-    return cast(LiteralString, text)
+    return text
 
 
 @cache

@@ -1,0 +1,123 @@
+"""The store and the sample on a fresh folder."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from rag_core.connectors.embedded import READER_ROLE, STORE_DATABASE, WAREHOUSE_DATABASE, EmbeddedPostgres
+from rag_core.connectors.migrations import migrate, read_migrations
+from rag_core.errors import ConfigurationError, ServiceUnavailable
+from rag_core.provision import BI_ROLE, bring_up, read_status, take_down
+from rag_core.settings import Settings, load_settings
+from rag_core.wiring import Services
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def settings() -> Iterator[Settings]:
+    """Settings whose home is a fresh folder with a short path."""
+    home = Path(tempfile.mkdtemp(prefix="ns"))
+    chosen = load_settings(home=home, _env_file=None)
+    try:
+        yield chosen
+    finally:
+        take_down(chosen)
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def server(settings: Settings) -> EmbeddedPostgres:
+    bring_up(settings)
+    return EmbeddedPostgres(settings.home)
+
+
+def test_nothing_runs_before(tmp_path: Path) -> None:
+    status = read_status(load_settings(home=tmp_path, _env_file=None))
+    assert not status.running
+    assert not status.migrated
+
+
+def test_up_is_repeatable(settings: Settings, server: EmbeddedPostgres) -> None:
+    assert server.running
+    status = bring_up(settings)
+    assert status.running
+    assert status.migrated
+
+
+def test_the_reader_reads_and_cannot_write(server: EmbeddedPostgres) -> None:
+    with psycopg.connect(server.dsn(WAREHOUSE_DATABASE, READER_ROLE), autocommit=True) as connection:
+        row = connection.execute("SELECT count(*) FROM orders").fetchone()
+        assert row is not None
+        assert row[0] > 10_000
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            connection.execute("CREATE TABLE x (i integer)")
+        connection.execute("SET default_transaction_read_only = off")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("DELETE FROM orders")
+
+
+def test_the_role_for_bi_tools_sees_reports_only(server: EmbeddedPostgres) -> None:
+    with psycopg.connect(server.dsn(STORE_DATABASE, BI_ROLE), autocommit=True) as connection:
+        assert connection.execute("SELECT count(*) FROM answer_latest").fetchone() is not None
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT * FROM nightshift.batch_run")
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            connection.execute("CREATE TABLE public.x (i integer)")
+
+
+def test_services_find_the_running_server(settings: Settings, server: EmbeddedPostgres) -> None:
+    assert server.running
+    with Services(settings) as services, services.store.connection() as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_a_changed_migration_is_refused(server: EmbeddedPostgres) -> None:
+    first, *others = read_migrations()
+    changed = type(first)(first.version, first.name, first.text, "0" * 64)
+    with pytest.raises(ConfigurationError, match="0001_create_schemas was changed after it had been applied"):
+        migrate(server.dsn(STORE_DATABASE), (changed, *others))
+
+
+def test_a_migration_that_fails_leaves_nothing_behind(server: EmbeddedPostgres) -> None:
+    server.ensure_database("half")
+    good = read_migrations()[0]
+    bad = type(good)(9_000, "break", "CREATE TABLE nightshift.left_over (i integer); SELECT 1 / 0;", "x")
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        migrate(server.dsn("half"), (good, bad))
+    with psycopg.connect(server.dsn("half")) as connection:
+        assert connection.execute("SELECT to_regclass('nightshift.left_over')").fetchone() == (None,)
+        assert connection.execute("SELECT version FROM nightshift.schema_migration").fetchall() == [(1,)]
+
+
+def test_a_store_that_does_not_answer_is_said_in_one_line(tmp_path: Path) -> None:
+    settings = load_settings(
+        home=tmp_path,
+        store={"dsn": "postgresql://ana:geheim@127.0.0.1:1/x"},
+        warehouse={"dsn": "postgresql://127.0.0.1:1/y"},
+        _env_file=None,
+    )
+    with pytest.raises(ServiceUnavailable, match="cannot connect to the store") as caught:
+        bring_up(settings)
+    assert "geheim" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_store_that_is_no_postgresql_is_refused(tmp_path: Path) -> None:
+    settings = load_settings(
+        home=tmp_path, store={"dsn": "duckdb:///x"}, warehouse={"dsn": "duckdb:///y"}, _env_file=None
+    )
+    with pytest.raises(ConfigurationError, match="must be a PostgreSQL URL"):
+        bring_up(settings)
+
+
+def test_a_home_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(ConfigurationError, match="set NIGHTSHIFT_HOME"):
+        bring_up(load_settings(home=tmp_path / "file" / "home", _env_file=None))
