@@ -16,7 +16,9 @@ from statistics import median
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx|[a-z]tb(?:i|$)|[-,_]b(?:i|$)|ptsb|[a-z]-?medium", re.IGNORECASE)
 _MONO = re.compile(r"courier|mono|consol|cmtt|menlo|typewriter|sourcecode|inconsolata|lettergothic", re.IGNORECASE)
 _SYMBOL = re.compile(r"symbol|wingding|dingbat", re.IGNORECASE)
-BULLET = re.compile(r"[\u2022\u2023\u25e6\u25aa\u25ab\u25cf\u25cb\u25a0\u25a1\u2043\u2219\u00b7\u2013\u2014\-*\u27a2\uf0b7\uf0a7]")
+BULLET = re.compile(
+    r"[\u2022\u2023\u25e6\u25aa\u25ab\u25cf\u25cb\u25a0\u25a1\u2043\u2219\u00b7\u2013\u2014\-*\u27a2\uf0b7\uf0a7]"
+)
 _NUMBERED = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]$")
 _PAGE_NUMBER = re.compile(
     r"(?:[-\u2013\u2014]\s*)?(?:page|seite|p\.|pg\.?)?\s*#+(?:\s*(?:/|of|von|de)\s*#+)?(?:\s*[-\u2013\u2014])?\Z",

@@ -129,37 +129,26 @@ def aligned_table(rows: Sequence[Sequence[Segment]]) -> tuple[Table, int] | None
     At least three rows of two or more segments must begin (or end, as numbers do) at the same places. A row that
     starts in a later column continues the cells above it.
     """
-    taken: list[Sequence[Segment]] = []
-    wide = 0
-    for row in rows:
-        if len(row) >= 2:
-            wide += 1
-        elif not (taken and _continues(row[0], taken)):
-            break
-        if taken and row[0].box.top - max(s.box.bottom for s in taken[-1]) > 2.2 * row[0].size:
-            break
-        taken.append(row)
-    while taken and len(taken[-1]) < 2:
-        taken.pop()
-    if wide < 3 or sum(len(row) >= 2 for row in taken) < 3:
+    taken = _table_rows(rows)
+    if sum(len(row) >= 2 for row in taken) < 3:
         return None
-    borders = _borders([s for row in taken for s in row])
+    segments = [segment for row in taken for segment in row]
+    borders = _borders(segments)
     if len(borders) < 2:
         return None
     grid: list[list[list[TextLine]]] = []
     misfits = 0
-    for row in taken:
+    for at, row in enumerate(taken):
         cells: list[list[TextLine]] = [[] for _ in borders]
         for segment in row:
             column = _column(segment, borders)
             misfits += bool(cells[column])
             cells[column].extend(segment.runs)
-        if grid and not cells[0] and len(row) < len(borders) and _close(row, taken, grid):
-            for at, runs in enumerate(cells):
-                grid[-1][at].extend(runs)
+        if grid and not cells[0] and len(row) < len(borders) and _is_close(taken[at - 1], row):
+            for number, runs in enumerate(cells):
+                grid[-1][number].extend(runs)
         else:
             grid.append(cells)
-    segments = [s for row in taken for s in row]
     if misfits > len(segments) // 5 or len(grid) < 2:
         return None
     box = Box(
@@ -170,10 +159,22 @@ def aligned_table(rows: Sequence[Sequence[Segment]]) -> tuple[Table, int] | None
     return Table(box, texts, tuple(border for border, _ in borders), segments[0].page), len(taken)
 
 
-def _close(row: Sequence[Segment], taken: Sequence[Sequence[Segment]], grid: Sequence[object]) -> bool:
-    at = next(i for i, other in enumerate(taken) if other is row)
-    above = taken[at - 1]
-    return bool(grid) and row[0].box.top - max(s.box.bottom for s in above) < 0.7 * row[0].size
+def _table_rows(rows: Sequence[Sequence[Segment]]) -> list[Sequence[Segment]]:
+    """The first rows that may be a table's: of several segments, or going on with a later cell, and close together."""
+    taken: list[Sequence[Segment]] = []
+    for row in rows:
+        if len(row) < 2 and not (taken and _continues(row[0], taken)):
+            break
+        if taken and row[0].box.top - max(s.box.bottom for s in taken[-1]) > 2.2 * row[0].size:
+            break
+        taken.append(row)
+    while taken and len(taken[-1]) < 2:
+        taken.pop()
+    return taken
+
+
+def _is_close(above: Sequence[Segment], row: Sequence[Segment]) -> bool:
+    return row[0].box.top - max(s.box.bottom for s in above) < 0.7 * row[0].size
 
 
 def _continues(segment: Segment, taken: Sequence[Sequence[Segment]]) -> bool:

@@ -44,45 +44,60 @@ def read_with_docling(data: bytes, suffix: str) -> list[Block]:
 
 
 def _blocks(document: Any) -> Iterator[Block]:
-    from docling_core.types.doc import CodeItem, ListItem, SectionHeaderItem, TableItem, TitleItem  # noqa: PLC0415
-    from docling_core.types.doc import TextItem  # noqa: PLC0415
+    walk = _Walk(document)
+    for item, _ in document.iterate_items(with_groups=True):
+        yield from walk.take(item)
+    yield from walk.close_list()
 
-    skip: set[str] = set()
-    items: list[str] = []
-    page: int | None = None
-    for item, depth in document.iterate_items(with_groups=True):
-        if item.self_ref in skip:
-            skip.update(child.cref for child in getattr(item, "children", ()))
-            continue
-        page = item.prov[0].page_no if getattr(item, "prov", None) else page
-        if isinstance(item, ListItem) or (items and depth > 99):
-            text = _inline(document, item, skip) if not item.text else item.text
+
+class _Walk:
+    """A walk over Docling's items: gathers list items, and leaves out what was told as part of another item."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+        self._told: set[str] = set()
+        self._items: list[str] = []
+        self._page: int | None = None
+
+    def take(self, item: Any) -> Iterator[Block]:
+        children = [child.cref for child in getattr(item, "children", ())]
+        if item.self_ref in self._told:
+            self._told.update(children)
+            return
+        kind = item.label.value
+        if kind == "list_item":
+            text = item.text or _inline(self._document, item, self._told)
             if text.strip():
-                items.append(_list_line(item, document, text))
-            continue
-        if items and not _is_list_group(item):
-            yield Block("list", "\n".join(items), page=page)
-            items = []
-        if isinstance(item, TableItem):
-            skip.update(child.cref for child in item.children)
-            block = docling_table(item, document, page)
-            if block is not None:
-                yield block
-        elif isinstance(item, TitleItem):
-            yield Block("heading", _one_line(item.text), level=1, page=page)
-        elif isinstance(item, SectionHeaderItem):
-            yield Block("heading", _one_line(item.text), level=min(item.level + 1, 6), page=page)
-        elif isinstance(item, CodeItem):
-            yield Block("code", item.text, page=page, language=_language(item))
-        elif isinstance(item, TextItem):
-            if item.text.strip():
-                yield Block("paragraph", item.text.strip(), page=page)
-        elif getattr(item, "label", None) is not None and item.label.value == "inline":
-            text = _inline(document, item, skip)
-            if text.strip():
-                yield Block("paragraph", text.strip(), page=page)
-    if items:
-        yield Block("list", "\n".join(items), page=page)
+                self._items.append(_list_line(item, self._document, text))
+            return
+        if kind not in ("list", "ordered_list"):
+            yield from self.close_list()
+        provenance = getattr(item, "prov", None)
+        self._page = provenance[0].page_no if provenance else self._page
+        if kind == "table":
+            self._told.update(children)
+        block = self._block(item, kind)
+        if block is not None and block.text.strip():
+            yield block
+
+    def close_list(self) -> Iterator[Block]:
+        if self._items:
+            yield Block("list", "\n".join(self._items), page=self._page)
+        self._items = []
+
+    def _block(self, item: Any, kind: str) -> Block | None:
+        if kind == "table":
+            return docling_table(item, self._document, self._page)
+        if kind == "inline":
+            return Block("paragraph", _inline(self._document, item, self._told).strip(), page=self._page)
+        text = getattr(item, "text", "")
+        if kind == "title":
+            return Block("heading", _one_line(text), level=1, page=self._page)
+        if kind == "section_header":
+            return Block("heading", _one_line(text), level=min(item.level + 1, 6), page=self._page)
+        if kind == "code":
+            return Block("code", text, page=self._page, language=_language(item))
+        return Block("paragraph", text.strip(), page=self._page)
 
 
 def _is_list_group(item: Any) -> bool:
