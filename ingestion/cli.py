@@ -11,6 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from ingestion.config import IngestionRules, load_rules
+from ingestion.eval_cli import retrieval_command
+from rag_core.cli.eval import eval_group
 from rag_core.cli.output import JsonOption, console, emit, error_console
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
@@ -26,6 +28,7 @@ def register(app: typer.Typer) -> None:
     group.command("retry")(retry_command)
     group.command("export")(export_command)
     app.add_typer(group, name="documents")
+    eval_group(app).command("retrieval")(retrieval_command)
 
 
 def ingest_command(

@@ -7,48 +7,31 @@ resumed but repeated: what is done is unchanged by then, and vectors already com
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-import psycopg
-
-from ingestion import chunk as chunking
 from ingestion import runs
-from ingestion.chunk import CHUNKER_VERSION, chunk_document
 from ingestion.comparison import KnownDocument, compare
 from ingestion.config import IngestionRules
-from ingestion.convert import CONVERTER_VERSION
-from ingestion.documents import Chunk, ConvertedDocument, SourceFile
-from ingestion.embed import embed_texts, text_hash
-from ingestion.enrich import enrich
-from ingestion.export import enriched_markdown
+from ingestion.documents import SourceFile
 from ingestion.index import (
-    PreparedChunk,
     clean_text,
     move_document,
-    prepare_chunk,
-    record_failure,
     remove_document,
-    write_document,
 )
 from ingestion.isolate import IsolatedConverter
 from ingestion.sources import discover
 from ingestion.versions import IndexVersion, build_version, ensure_version, maintain_index, serving_version
+from ingestion.worker import DocumentWorker, pipeline_version, window_cutter
 from rag_core.connectors.base import Embedder
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
-from rag_core.errors import ConfigurationError, NightshiftError
-from rag_core.retrieval.tokens import TOKENS_VERSION
+from rag_core.errors import ConfigurationError
 
 logger = logging.getLogger(__name__)
 
-# Documents whose windows are embedded together: enough for full batches, few enough to hold in memory.
-EMBEDDED_TOGETHER = 24
 MAX_DELETE_SHARE = 0.2
 ALWAYS_DELETABLE = 5
 # Listed but no documents: telling them one by one would bury what matters.
@@ -104,13 +87,6 @@ class IngestOutcome:
 OnProgress = Callable[[Progress], None]
 
 
-def pipeline_version(rules: IngestionRules) -> str:
-    """Names everything that the chunks of a document depend on besides its bytes; a change means converting anew."""
-    dumped = rules.model_dump(mode="json", exclude={"sources": True, "conversion": {"seconds", "memory_megabytes"}})
-    digest = hashlib.sha256(json.dumps(dumped, sort_keys=True).encode()).hexdigest()[:12]
-    return f"convert {CONVERTER_VERSION}, chunk {CHUNKER_VERSION}, tokens {TOKENS_VERSION}, rules {digest}"
-
-
 def plan_ingest(
     store: Store,
     embedder: Embedder,
@@ -144,7 +120,7 @@ def plan_ingest(
     version = ensure_version(store, embedder)
     computed = 0
     if version.status == "building":
-        computed = build_version(store, embedder, version, _windows(embedder), on_progress=on_build)
+        computed = build_version(store, embedder, version, window_cutter(embedder), on_progress=on_build)
     known = runs.known_documents(store, [file.source for file in discovery.files])
     roots = [path.absolute() for path in paths]
     comparison = compare(
@@ -206,15 +182,14 @@ def ingest_batch(
     """
     version = _serving(store, embedder)
     files = runs.open_items(store, run_id, batch)
-    worker = _BatchWorker(store, embedder, rules, version, run_id)
+    worker = DocumentWorker(store, embedder, rules, version, run_id)
     done = embeddings = 0
     with IsolatedConverter(rules.conversion) as converter:
-        for group in _groups(files, EMBEDDED_TOGETHER):
-            for file, computed in worker.process(group, converter):
-                done += 1
-                embeddings += computed
-                if on_progress is not None:
-                    on_progress(Progress(done, len(files), embeddings, file.relative_path))
+        for file, computed in worker.work_off(files, converter):
+            done += 1
+            embeddings += computed
+            if on_progress is not None:
+                on_progress(Progress(done, len(files), embeddings, file.relative_path))
     return done
 
 
@@ -294,143 +269,6 @@ def ingest(
     return finish_ingest(store, embedder, plan.run_id, prune=prune, max_delete_share=max_delete_share)
 
 
-@dataclass(slots=True)
-class _Prepared:
-    """A document between conversion and index; `fault` is set where a stage gave up."""
-
-    file: SourceFile
-    document: ConvertedDocument | None
-    chunks: tuple[Chunk, ...] = ()
-    windows: tuple[tuple[str, ...], ...] = ()
-    seconds: float = 0.0
-    fault: tuple[str, str] | None = None
-
-
-class _BatchWorker:
-    """Takes groups of documents through the stages."""
-
-    def __init__(
-        self, store: Store, embedder: Embedder, rules: IngestionRules, version: IndexVersion, run_id: str
-    ) -> None:
-        self._store = store
-        self._embedder = embedder
-        self._rules = rules
-        self._version = version
-        self._run_id = run_id
-        self._pipeline_version = pipeline_version(rules)
-        self._cut = _windows(embedder)
-
-    def process(self, files: Sequence[SourceFile], converter: IsolatedConverter) -> Iterator[tuple[SourceFile, int]]:
-        """Takes a group through all stages; yields each file with the vectors computed for it when it is done."""
-        prepared = [self._prepare(file, converter) for file in files]
-        texts = [text for each in prepared for parts in each.windows for text in parts]
-        embedded = embed_texts(self._store, self._embedder, texts)
-        left = embedded.computed
-        for each in prepared:
-            # Vectors are computed for the group; they are counted with the first document that is written.
-            computed, left = left, 0
-            yield each.file, self._write(each, embedded.vectors, computed)
-
-    def _prepare(self, file: SourceFile, converter: IsolatedConverter) -> _Prepared:
-        started = time.monotonic()
-        stage = "convert"
-        document: ConvertedDocument | None = None
-        try:
-            document = converter.convert(file)
-            stage = "enrich"
-            document = enrich(document, file, self._rules.enrichment)
-            stage = "chunk"
-            chunks = chunk_document(
-                document,
-                token_spans=self._embedder.token_spans,
-                max_tokens=self._rules.chunks.max_tokens,
-                overlap=self._rules.chunks.overlap,
-            )
-            windows = tuple(tuple(self._cut(chunk)) for chunk in chunks)
-        except Exception as error:  # noqa: BLE001 - whatever one document does must not lose the others
-            logger.warning("%s: %s failed: %s", file.relative_path, stage, _one_line(error))
-            return _Prepared(file, document, fault=(stage, _one_line(error)))
-        return _Prepared(file, document, chunks, windows, time.monotonic() - started)
-
-    def _write(self, each: _Prepared, vectors: dict[bytes, str], computed: int) -> int:
-        started = time.monotonic()
-        document = each.document
-        if each.fault is not None or document is None:
-            stage, reason = each.fault or ("convert", "no document came back")
-            self._fail(each.file, "quarantined", stage, reason, computed)
-            return computed
-        if document.state == "quarantined":
-            self._fail(each.file, document.state, "convert", document.reason, computed)
-            return computed
-        chunks, broken = _with_vectors(each, vectors)
-        state, stage, reason = document.state, "" if document.state == "ok" else "convert", document.reason
-        if broken:
-            state, stage = "partial", "embed"
-            reason = f"{broken} of {len(each.chunks)} chunks got no usable vector and are left out"
-            document = replace(document, state="partial", reason=reason)
-        try:
-            result = write_document(
-                self._store,
-                each.file,
-                document,
-                chunks,
-                version_no=self._version.version_no,
-                pipeline_version=self._pipeline_version,
-                run_id=self._run_id,
-                stage=stage,
-                enriched=enriched_markdown(document) if document.blocks else "",
-            )
-        except (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded) as error:
-            self._fail(each.file, "quarantined", "index", _one_line(error), computed)
-            return computed
-        runs.finish_item(
-            self._store,
-            self._run_id,
-            each.file,
-            state=state,
-            stage=stage,
-            reason=reason,
-            chunks=result.chunks,
-            embeddings=computed,
-            seconds=each.seconds + time.monotonic() - started,
-        )
-        return computed
-
-    def _fail(self, file: SourceFile, state: str, stage: str, reason: str, computed: int) -> None:
-        record_failure(
-            self._store,
-            file,
-            state=state,
-            stage=stage,
-            reason=reason,
-            pipeline_version=self._pipeline_version,
-            run_id=self._run_id,
-        )
-        runs.finish_item(
-            self._store, self._run_id, file, state=state, stage=stage, reason=reason, embeddings=computed
-        )
-
-
-def _with_vectors(each: _Prepared, vectors: dict[bytes, str]) -> tuple[list[PreparedChunk], int]:
-    chunks: list[PreparedChunk] = []
-    broken = 0
-    for chunk, texts in zip(each.chunks, each.windows, strict=True):
-        found = [vectors.get(text_hash(text)) for text in texts]
-        usable = [vector for vector in found if vector is not None]
-        if len(usable) < len(found):
-            broken += 1
-        else:
-            chunks.append(prepare_chunk(chunk, usable))
-    return chunks, broken
-
-
-def _windows(embedder: Embedder) -> Callable[[Chunk], list[str]]:
-    def cut(chunk: Chunk) -> list[str]:
-        return chunking.windows(chunk, embedder.token_spans, embedder.max_tokens)
-
-    return cut
-
-
 def _serving(store: Store, embedder: Embedder) -> IndexVersion:
     version = serving_version(store)
     if version is None or version.model_id != embedder.model_id:
@@ -483,16 +321,3 @@ def _prune(store: Store, document_no: int) -> bool:
 def _under(document: KnownDocument, roots: Sequence[Path]) -> bool:
     location = Path(document.location)
     return any(location == root or root in location.parents for root in roots)
-
-
-def _groups(files: Sequence[SourceFile], size: int) -> Iterator[Sequence[SourceFile]]:
-    for start in range(0, len(files), size):
-        yield files[start : start + size]
-
-
-def _one_line(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    message = text[0].strip() if text else ""
-    if isinstance(error, NightshiftError):
-        return message
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__
