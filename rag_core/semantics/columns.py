@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from rag_core.datamodel.evidence import ColumnMeaning
 from rag_core.datamodel.plan import MetricQuery
-from rag_core.semantics.calendar import buckets, floor
+from rag_core.semantics.calendar import buckets, describe_range, floor
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.paths import SemanticError
 from rag_core.semantics.sources import Group, Leaf, leaf_names, require_additive
@@ -126,8 +126,10 @@ def _comparison(
     query: MetricQuery, model: SemanticModel, name: str, meaning: ColumnMeaning
 ) -> list[tuple[ColumnMeaning, exp.Expression]]:
     current, before = metric_expression(model, name, ""), metric_expression(model, name, BEFORE)
-    word = "previous" if query.comparison == "previous" else "year_ago"
-    label = "period before" if query.comparison == "previous" else "year before"
+    word = {"previous": "previous", "year_ago": "year_ago"}.get(query.comparison, "compared")
+    label = {"previous": "period before", "year_ago": "year before"}.get(query.comparison, "period compared with")
+    if query.comparison_range is not None:
+        label = describe_range(query.comparison_range)
     change = exp.Sub(this=_wrapped(current), expression=_wrapped(before))
     scaled = exp.Mul(this=exp.Literal.number("100.0"), expression=exp.paren(change.copy()))
     relative = divide(scaled, exp.Abs(this=before.copy()))

@@ -77,6 +77,10 @@ def _check(query: MetricQuery, model: SemanticModel) -> None:
         raise SemanticError("a condition must be on a metric of the query")
     if query.order_by != "value" and query.comparison == "none":
         raise SemanticError("an order by change needs a comparison")
+    if (query.comparison == "range") != (query.comparison_range is not None):
+        raise SemanticError("a comparison with a range needs the range")
+    if query.comparison == "range" and query.grain is not None:
+        raise SemanticError("two periods cannot be compared and split into periods at once")
     if query.share and (query.comparison != "none" or query.running_total):
         raise SemanticError("a share cannot be combined with a comparison or a running total")
     if query.share and not query.dimensions:
@@ -95,7 +99,7 @@ def _slice(query: MetricQuery) -> Slice:
     filters = query.filters
     if query.share:
         filters = tuple(item for item in filters if item.dimension not in query.dimensions)
-    return Slice(query.dimensions, filters, query.average_over or query.grain, query.time_range)
+    return Slice(query.dimensions, filters, query.average_over or query.grain, query.time_range, base=query.comparison_range)
 
 
 def _is_plain(query: MetricQuery, model: SemanticModel, groups: list[Group]) -> bool:
@@ -175,7 +179,7 @@ def _fold(parts: list[tuple[str, Group, str]], keys: tuple[str, ...], *, keep_cu
     folded = exp.Select().select(*(exp.column(key) for key in keys))
     for leaf, suffix in figures:
         value: exp.Expression = exp.Max(this=exp.column(leaf.name + suffix))
-        if leaf.source.additivity == "additive":
+        if leaf.source.additivity == "additive" or _counts(leaf.source.expression):
             value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
         folded = folded.select(exp.alias_(value, leaf.name + suffix))
     folded = folded.from_(exp.alias_(exp.Subquery(this=stacked), "stacked", table=True))

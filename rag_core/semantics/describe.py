@@ -25,7 +25,9 @@ def describe_query(query: MetricQuery, model: SemanticModel) -> str:
         text += f", {shown}" + (f" ({label})" if label and label.lower() != shown.lower() else "")
     for item in query.filters:
         text += f", {_filter(item, model)}"
-    if query.comparison != "none":
+    if query.comparison_range is not None:
+        text += f", compared with {describe_range(query.comparison_range)}"
+    elif query.comparison != "none":
         text += ", compared with the " + ("period before" if query.comparison == "previous" else "year before")
     if query.share:
         text += ", with the share of the total"

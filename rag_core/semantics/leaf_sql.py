@@ -22,13 +22,14 @@ SPINE = "periods"
 
 @dataclass(frozen=True)
 class Slice:
-    """What a SELECT of figures is cut by. `shift` moves it to the period before or the year before."""
+    """What a SELECT of figures is cut by. `shift` moves it to the period before, the year before or the `base`."""
 
     dimensions: tuple[str, ...]
     filters: tuple[DimensionFilter, ...]
     grain: Grain | None
     time_range: TimeRange | None
     shift: str = "none"
+    base: TimeRange | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -41,6 +42,8 @@ class Slice:
         start, end = found.start, found.end
         if self.shift == "none":
             return start, end
+        if self.shift == "range" and self.base is not None:
+            return self.base.start, self.base.end
         if self.grain is not None and self.shift == "previous":
             return (step(start, self.grain, -1) if start else None), (step(end, self.grain, -1) if end else None)
         if self.grain == "week":
@@ -283,7 +286,13 @@ def literal(value: Any, dimension: Dimension | None = None) -> exp.Expression:
 
 
 def value_condition(expression: exp.Expression, item: DimensionFilter, dimension: Dimension) -> exp.Expression:
-    """`expression` is one of the values, or none of them; excluding values keeps the rows without a value."""
+    """`expression` is one of the values, or none of them; excluding values keeps the rows without a value.
+
+    The value None alone asks for rows that have no value.
+    """
+    if None in item.values:
+        empty = exp.Is(this=expression.copy(), expression=exp.Null())
+        return exp.not_(empty) if item.negated else empty
     literals = [literal(value, dimension) for value in item.values]
     if len(literals) == 1:
         condition: exp.Expression = exp.EQ(this=expression.copy(), expression=literals[0])

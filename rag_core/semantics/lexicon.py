@@ -1,0 +1,141 @@
+"""Every phrase that can be understood, in one tree: the model's words, the warehouse's values, the words of calculation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rag_core.semantics import vocabulary as say
+from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.values import ValueIndex
+from rag_core.semantics.words import Word, normalise, phrase
+
+Kind = Literal[
+    "metric", "dimension", "adjective", "value", "ambiguous", "grain", "periodic", "group", "prep", "and", "or", "versus",
+    "compare", "not", "share", "running", "change", "trend", "average", "which", "rank", "best", "worst", "rank_verb",
+    "note", "condition", "unit", "total", "ignore", "time",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One meaning of a phrase: a name of the model, a stored value of a dimension, or a word of calculation."""
+
+    kind: Kind
+    target: str = ""
+    value: Any = None
+    weak: bool = False
+
+
+@dataclass
+class _Node:
+    children: dict[str, _Node] = field(default_factory=dict)
+    candidates: list[Candidate] = field(default_factory=list)
+
+
+class Lexicon:
+    """Looks phrases up in a question's words."""
+
+    def __init__(self, model: SemanticModel, values: ValueIndex) -> None:
+        self._root = _Node()
+        self._add_model(model)
+        self._add_values(model, values)
+        self._add_operators()
+
+    def add(self, text: str, candidate: Candidate) -> None:
+        """Adds one meaning of a phrase; the same meaning is kept once."""
+        keys = phrase(text)
+        if not keys:
+            return
+        node = self._root
+        for key in keys:
+            node = node.children.setdefault(key, _Node())
+        if candidate not in node.candidates:
+            node.candidates.append(candidate)
+
+    def matches(self, words: list[Word], start: int) -> list[tuple[int, tuple[Candidate, ...]]]:
+        """All phrases that begin at a word: the word after each, and its meanings.
+
+        Words without meaning may stand inside a phrase; hyphens and slashes are not words.
+        """
+        found: dict[int, tuple[Candidate, ...]] = {}
+        stack: list[tuple[int, _Node]] = [(start, self._root)]
+        while stack:
+            at, node = stack.pop()
+            if node.candidates and at not in found:
+                found[at] = tuple(node.candidates)
+            if at >= len(words):
+                continue
+            key = words[at].key
+            if key in ("-", "/") and node is not self._root:
+                stack.append((at + 1, node))
+                continue
+            if key in node.children:
+                stack.append((at + 1, node.children[key]))
+            if node is not self._root and key in say.SKIPPED and key not in node.children:
+                stack.append((at + 1, node))
+        return [(end, found[end]) for end in sorted(found)]
+
+    def _add_model(self, model: SemanticModel) -> None:
+        for name, metric in model.metrics.items():
+            for text in (metric.label, *metric.synonyms):
+                self.add(text, Candidate("metric", name))
+        for name, dimension in model.dimensions.items():
+            for text in (dimension.label, *dimension.synonyms):
+                self.add(text, Candidate("dimension", name))
+            for text in dimension.adjectives:
+                self.add(text, Candidate("adjective", name))
+        for text, options in model.ambiguous.items():
+            self.add(text, Candidate("ambiguous", text, tuple(options)))
+        for text in model.own_names:
+            self.add(text, Candidate("ignore"))
+
+    def _add_values(self, model: SemanticModel, values: ValueIndex) -> None:
+        for name, dimension in model.dimensions.items():
+            index = values.of(name)
+            stored = list(index.values) if index is not None else []
+            known = {str(value): value for value in stored}
+            for value in stored:
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    continue  # a bare number says nothing about the dimension it belongs to
+                self._add_value(str(value), Candidate("value", name, value))
+            for text, synonyms in dimension.values.items():
+                for synonym in synonyms:
+                    self._add_value(synonym, Candidate("value", name, known.get(text, text)))
+
+    def _add_value(self, text: str, candidate: Candidate) -> None:
+        keys = phrase(text)
+        weak = len(keys) == 1 and (
+            normalise(text) in say.WEAK_VALUES or normalise(text) in say.SKIPPED or len(keys[0]) < 2
+        )
+        self.add(text, Candidate("value", candidate.target, candidate.value, weak))
+
+    def _add_operators(self) -> None:
+        simple: tuple[tuple[Kind, Iterable[str]], ...] = (
+            ("ignore", say.IGNORED_PHRASES), ("total", say.TOTAL_PHRASES), ("group", say.GROUP_PHRASES),
+            ("prep", say.PREPOSITIONS), ("and", say.AND_PHRASES), ("or", say.OR_PHRASES),
+            ("versus", say.VERSUS_PHRASES), ("compare", say.COMPARE_PHRASES), ("not", say.NEGATIONS),
+            ("share", say.SHARE_PHRASES), ("running", say.RUNNING_PHRASES), ("trend", say.TREND_PHRASES),
+            ("average", say.AVERAGE_PHRASES), ("which", say.WHICH_PHRASES), ("best", say.BEST), ("worst", say.WORST),
+            ("rank_verb", say.RANK_VERBS),
+        )  # fmt: skip
+        for kind, phrases in simple:
+            for text in phrases:
+                self.add(text, Candidate(kind))
+        for kind, order, phrases in (
+            ("rank", "descending", say.DESCENDING), ("rank", "ascending", say.ASCENDING),
+            ("note", "descending", say.DESCENDING_NOTES), ("note", "ascending", say.ASCENDING_NOTES),
+        ):  # fmt: skip
+            for text in phrases:
+                self.add(text, Candidate(kind, order))  # type: ignore[arg-type]
+        for text, direction in say.CHANGE_PHRASES.items():
+            self.add(text, Candidate("change", value=direction))
+        for text, sign in say.COMPARISONS.items():
+            self.add(text, Candidate("condition", sign))
+        for text, grain in say.GRAINS.items():
+            self.add(text, Candidate("grain", grain))
+        for text, grain in say.GRAIN_ADJECTIVES.items():
+            self.add(text, Candidate("periodic", grain))
+        for text, unit in say.UNIT_PHRASES.items():
+            self.add(text, Candidate("unit", unit))

@@ -1,0 +1,230 @@
+"""Chooses the period of a question, what it is compared with, and how it is cut, from the times that were read. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Literal
+
+from rag_core.datamodel.plan import Grain, TimeRange
+from rag_core.semantics.calendar import describe_range, grain_of, shift_range
+from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.sources import leaf_names
+from rag_core.semantics.times import TimeMention
+
+if TYPE_CHECKING:
+    from rag_core.semantics.reading import Reading
+
+Comparison = Literal["none", "previous", "year_ago", "range"]
+
+
+@dataclass
+class Periods:
+    """The choice: a range, a grain, a comparison, and what was assumed."""
+
+    time_range: TimeRange | None = None
+    grain: Grain | None = None
+    comparison: Comparison = "none"
+    comparison_range: TimeRange | None = None
+    assumptions: list[str] = field(default_factory=list)
+
+
+def choose_periods(found: Reading, metrics: list[str], model: SemanticModel, run_date: date) -> Periods:
+    """The periods of a reading; raises `resolve.Unclear` where the times do not go together."""
+    chosen = Periods(grain=found.grain)  # type: ignore[arg-type]
+    chosen.assumptions.extend(mention.assumption for mention, _ in found.times if mention.assumption)
+    main = [mention for mention, compared in found.times if not compared]
+    bases = [mention for mention, compared in found.times if compared]
+    _main(found, main, chosen, metrics, model)
+    if len(bases) > 1:
+        raise _unclear("more than one period to compare with is named")
+    if bases:
+        _base(bases[0], chosen)
+    elif found.change is not None and chosen.comparison == "none":
+        _change(found, main, chosen)
+    _trend(found, chosen)
+    _moment(metrics, model, chosen, run_date)
+    return chosen
+
+
+def _unclear(reason: str) -> Exception:
+    from rag_core.semantics.resolve import Unclear  # noqa: PLC0415 - the two modules need one another
+
+    return Unclear(reason)
+
+
+def _main(
+    found: Reading, main: list[TimeMention], chosen: Periods, metrics: list[str], model: SemanticModel
+) -> None:
+    if not main:
+        return
+    if len(main) == 1:
+        chosen.time_range = _as_range(main[0], metrics, model)
+        return
+    if any(mention.kind != "range" for mention in main):
+        raise _unclear("the times named do not go together")
+    first, second = main[0].time_range, main[1].time_range
+    if len(main) == 2 and found.change is not None and first.start and second.start:
+        earlier, later = (first, second) if first.start < second.start else (second, first)
+        chosen.time_range = later
+        _compare_with(earlier, chosen)
+        return
+    ranges = [mention.time_range for mention in main]
+    inside = _one_inside(ranges)
+    if inside is not None:
+        chosen.time_range = inside
+        return
+    grains = {mention.grain for mention in main}
+    ordered = sorted(ranges, key=lambda item: item.start or date.min)
+    together = all(left.end == right.start for left, right in zip(ordered, ordered[1:], strict=False))
+    grain = main[0].grain
+    if together and len(grains) == 1 and grain is not None:
+        label = " and ".join(mention.text for mention in main)
+        chosen.time_range = TimeRange(start=ordered[0].start, end=ordered[-1].end, label=label)
+        if chosen.grain is None and not found.total:
+            chosen.grain = grain
+        return
+    if len(main) == 2 and chosen.grain is None and not found.total:
+        chosen.time_range = ordered[1]
+        _compare_with(ordered[0], chosen)
+        return
+    raise _unclear("the times named do not go together: ask for one period, or for two to compare")
+
+
+def _one_inside(ranges: list[TimeRange]) -> TimeRange | None:
+    """The narrower of two ranges where it lies inside the other ("in 2025, from March to June")."""
+    if len(ranges) != 2 or any(item.start is None or item.end is None for item in ranges):
+        return None
+    for inner, outer in ((ranges[0], ranges[1]), (ranges[1], ranges[0])):
+        assert inner.start and inner.end and outer.start and outer.end
+        if outer.start <= inner.start and inner.end <= outer.end:
+            return inner
+    return None
+
+
+def _as_range(mention: TimeMention, metrics: list[str], model: SemanticModel) -> TimeRange:
+    if mention.kind == "range":
+        return mention.time_range
+    kinds = {model.metrics[leaf].type for name in metrics for leaf in leaf_names(model, name)}
+    if kinds <= {"stock", "snapshot"}:
+        return mention.time_range
+    if mention.grain == "day" and mention.text.lower().startswith("on ") and mention.time_range.end is not None:
+        start, _ = shift_range(mention.time_range.end, mention.time_range.end, year=False)
+        del start
+        day = date.fromordinal(mention.time_range.end.toordinal() - 1)
+        return TimeRange(start=day, end=mention.time_range.end, label=mention.text)
+    label = model.label(metrics[0])
+    raise _unclear(f"{label} is counted over a period, so {mention.text!r} needs a beginning")
+
+
+def _base(base: TimeMention, chosen: Periods) -> None:
+    """A period to compare with, said after "compared with", "than", "versus"."""
+    current = chosen.time_range
+    whole = current is not None and current.start is not None and current.end is not None
+    if base.kind == "comparison":
+        _named_comparison(base, chosen, whole=whole)
+        return
+    if base.kind == "as_of":
+        raise _unclear(f"a comparison needs a period, not {base.text!r}")
+    if chosen.grain is not None:
+        if base.relative and base.grain == "year" and chosen.grain != "year":
+            chosen.comparison = "year_ago"
+            return
+        if base.relative and base.grain == chosen.grain:
+            chosen.comparison = "previous"
+            return
+        raise _unclear("two periods cannot be compared and split into periods at once")
+    if not whole or current is None or current.start is None or current.end is None:
+        raise _unclear(f"it is not said what {base.text!r} is compared with")
+    if base.relative:
+        own = grain_of(current.start, current.end)
+        if base.grain == own:
+            chosen.comparison = "previous"
+            return
+        if base.grain == "year":
+            chosen.comparison = "year_ago"
+            return
+    _compare_with(base.time_range, chosen)
+
+
+def _named_comparison(base: TimeMention, chosen: Periods, *, whole: bool) -> None:
+    current = chosen.time_range
+    chosen.comparison = base.comparison or "previous"
+    over = "over" in base.text.lower() or "on" in base.text.lower().split("-") or len(base.text) <= 3
+    if whole and current is not None and current.start and current.end:
+        own = grain_of(current.start, current.end)
+        if base.comparison == "previous" and base.grain is not None and own != base.grain and chosen.grain is None:
+            if not over:
+                raise _unclear(f"{base.text!r} does not fit the period {describe_range(current)}")
+            chosen.grain = base.grain
+        if base.comparison == "year_ago" and own is None and chosen.grain is None:
+            years = (current.end.year - current.start.year) > 1
+            chosen.grain = "year" if years and over else None
+        return
+    if chosen.grain is None and base.grain is not None and over:
+        chosen.grain = base.grain
+    if chosen.grain is None:
+        raise _unclear(f"it is not said which period {base.text!r} is compared with")
+
+
+def _compare_with(base: TimeRange, chosen: Periods) -> None:
+    """Names the comparison previous or year ago where the range is just that, so that a plan stays relative."""
+    current = chosen.time_range
+    if current is None or not (current.start and current.end and base.start and base.end):
+        raise _unclear("a comparison needs two periods with a beginning and an end")
+    pair = (base.start, base.end)
+    if pair == (current.start, current.end):
+        raise _unclear("a period cannot be compared with itself")
+    if pair == shift_range(current.start, current.end, year=False):
+        chosen.comparison = "previous"
+    elif pair == shift_range(current.start, current.end, year=True):
+        chosen.comparison = "year_ago"
+    else:
+        chosen.comparison = "range"
+        chosen.comparison_range = base
+
+
+def _change(found: Reading, main: list[TimeMention], chosen: Periods) -> None:
+    """ "Change", "growth" and the like without a second period."""
+    current = chosen.time_range
+    if len(main) == 1 and main[0].ends is not None and chosen.grain is None:
+        first, last = main[0].ends
+        chosen.time_range = last
+        _compare_with(first, chosen)
+        return
+    if chosen.grain is not None:
+        chosen.comparison = "previous"
+        chosen.assumptions.append(f"the change is against the {chosen.grain} before")
+        return
+    if current is None or current.start is None:
+        raise _unclear("a change needs a period: in the last quarter, in 2025, ...")
+    if current.end is None or grain_of(current.start, current.end) is None:
+        chosen.grain = "month"
+        chosen.comparison = "none"
+        chosen.assumptions.append("the change over a longer period is shown by month")
+        return
+    chosen.comparison = "previous"
+    chosen.assumptions.append("the change is against the period before")
+
+
+def _trend(found: Reading, chosen: Periods) -> None:
+    if not (found.trend or found.running) or chosen.grain is not None or chosen.comparison != "none":
+        return
+    chosen.grain = "month"
+    chosen.assumptions.append("the course over time is shown by month")
+
+
+def _moment(metrics: list[str], model: SemanticModel, chosen: Periods, run_date: date) -> None:
+    """Figures that are states need a moment: without one it is the run date."""
+    leaves = [model.metrics[leaf] for name in metrics for leaf in leaf_names(model, name)]
+    if chosen.time_range is None and any(leaf.type == "stock" and leaf.at == "end" for leaf in leaves):
+        if all(leaf.type in ("stock", "snapshot") for leaf in leaves):
+            chosen.time_range = TimeRange(end=run_date, label="now")
+        else:
+            raise _unclear("a period must be named")
+    needs_start = [leaf.label for leaf in leaves if leaf.type == "stock" and leaf.at != "end"]
+    if needs_start and (chosen.time_range is None or chosen.time_range.start is None):
+        raise _unclear("a rate over customers needs a period with a beginning: in the last quarter, in 2025, ...")
+    stock_only = [leaf for leaf in leaves if leaf.type == "stock"]
+    if stock_only and chosen.time_range is not None and chosen.time_range.end is None:
+        chosen.time_range = chosen.time_range.model_copy(update={"end": run_date})

@@ -1,0 +1,427 @@
+"""Reads a cut-up question: which phrase is the figure, which splits it, which filters it, and how it is calculated.
+
+A small grammar, on purpose strict: a phrase that stands where it has no role (a second figure after "from", a dimension
+without "by") is not understood, and the question is then not answered as complete. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+
+from rag_core.semantics.lexicon import Candidate
+from rag_core.semantics.segment import Span
+from rag_core.semantics.time_words import NUMBERS
+from rag_core.semantics.times import TimeMention
+from rag_core.semantics.vocabulary import MULTIPLIERS
+
+CONNECTORS = ("group", "prep", "and", "or", "versus", "not")
+
+
+@dataclass
+class ValueUse:
+    """A value that filters; `role` says how it stands: before a share, after "came from", after "and" ..."""
+
+    span: Span
+    candidates: list[Candidate]
+    negated: bool
+    connector: str
+    before_share: bool
+
+
+@dataclass
+class Reading:
+    """What was read. Everything in it still has the meanings that the words allow; `resolve` chooses among them."""
+
+    metrics: list[Span] = field(default_factory=list)
+    groups: list[Span] = field(default_factory=list)
+    values: list[ValueUse] = field(default_factory=list)
+    times: list[tuple[TimeMention, bool]] = field(default_factory=list)
+    time_connectors: list[str] = field(default_factory=list)
+    carriers: list[Span] = field(default_factory=list)
+    empties: list[tuple[Span, bool]] = field(default_factory=list)
+    units: list[Span] = field(default_factory=list)
+    conditions: list[tuple[str, Decimal, Span]] = field(default_factory=list)
+    grain: str | None = None
+    rank: str | None = None
+    rank_count: int | None = None
+    rank_singular: bool = False
+    note: str | None = None
+    change: int | None = None
+    share: bool = False
+    running: bool = False
+    trend: bool = False
+    average: bool = False
+    compare: bool = False
+    total: bool = False
+    which: Span | None = None
+    used: list[tuple[Span, str]] = field(default_factory=list)
+    unmatched: list[Span] = field(default_factory=list)
+    ambiguous: list[Span] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+
+class Reader:
+    """Walks over the spans once, remembering what stood between the last phrase and this one."""
+
+    def __init__(self, spans: list[Span]) -> None:
+        self.spans = spans
+        self.at = 0
+        self.found = Reading()
+        self.pending: list[str] = []
+        self.last_role = ""
+        self.pending_which: Span | None = None
+        self.pending_rank = False
+        self.average_span: Span | None = None
+
+    def read(self) -> Reading:
+        """The reading of all spans."""
+        while self.at < len(self.spans):
+            span = self.spans[self.at]
+            self.at += 1
+            self._take(span)
+        self._finish()
+        return self.found
+
+    def _take(self, span: Span) -> None:
+        if span.sign:
+            if span.text == ",":
+                self.pending.append("and")
+            return
+        if not span.known:
+            self._unknown(span)
+        elif span.mention is not None:
+            self._time(span, span.mention)
+        elif span.has("ambiguous") and not span.has("metric"):
+            self.found.ambiguous.append(span)
+            self.last_role, self.pending = "metric", []
+        elif span.has("metric", "dimension", "adjective", "value", "grain", "periodic"):
+            self._content(span)
+        else:
+            self._word(span)
+
+    # -------------------------------------------------------------- words of calculation
+
+    def _word(self, span: Span) -> None:
+        if span.has("condition") and self._condition(span):
+            return
+        if span.has("rank", "best", "worst"):
+            self._rank(span)
+            return
+        if span.has("which"):
+            self._which(span)
+            return
+        for kind in ("share", "running", "trend", "average", "compare", "total"):
+            if span.has(kind):
+                setattr(self.found, kind, True)
+                self._used(span, kind)
+                if kind == "average":
+                    self.average_span = span
+                self.pending = [name for name in self.pending if name != "prep"]
+                return
+        if span.has("change"):
+            direction = span.of("change")[0].value
+            self.found.change = direction or self.found.change or 0
+            self._used(span, "change")
+            self.pending = []
+            return
+        if span.has("unit"):
+            self.found.units.append(span)
+            self._used(span, "unit")
+            return
+        if span.has("note"):
+            self.found.note = span.of("note")[0].target
+            self._used(span, "order")
+            return
+        if span.has("rank_verb"):
+            self.found.note = self.found.note or "descending"
+            self.pending_which = self.pending_which or span
+            self._used(span, "order")
+            return
+        for kind in CONNECTORS:
+            if span.has(kind):
+                self._connector(span, kind)
+                return
+        self._used(span, "said without meaning")
+
+    def _connector(self, span: Span, kind: str) -> None:
+        if kind == "prep" and span.has("versus") and (self.found.compare or self.found.times or self.found.metrics):
+            kind = "versus" if span.text.lower() == "against" else kind
+        if span.has("prep") and span.has("group"):
+            kind = "group"
+        self.pending.append(kind)
+
+    def _rank(self, span: Span) -> None:
+        following = self._peek()
+        count = _number(following) if following is not None and span.text.lower() in _COUNTED else None
+        before = self.spans[self.at - 2] if self.at >= 2 else None
+        if count is not None:
+            self.at += 1
+        elif before is not None and self.found.unmatched and self.found.unmatched[-1] is before:
+            count = _number(before)
+            if count is not None:
+                self.found.unmatched.pop()
+        if self.found.rank is not None and count is None:
+            self._unknown(span, "two rankings cannot be asked at once")
+            return
+        kinds = {candidate.kind for candidate in span.candidates}
+        self.found.rank = span.of("rank")[0].target if "rank" in kinds else ("best" if "best" in kinds else "worst")
+        self.found.rank_count = count
+        self.pending_rank = True
+        self._used(span, "rank")
+
+    def _which(self, span: Span) -> None:
+        if self.found.metrics and span.has("prep") and not self.pending_which:
+            self.pending.append("prep")
+            return
+        self.pending_which = span
+        self.found.which = span
+        self.pending = []
+
+    def _condition(self, span: Span) -> bool:
+        taken = self._number_ahead()
+        if taken is None:
+            return False
+        number, last = taken
+        self.at = last
+        self.found.conditions.append((span.of("condition")[0].target, number, span))
+        self._used(span, "condition")
+        self.pending = []
+        return True
+
+    def _number_ahead(self) -> tuple[Decimal, int] | None:
+        span = self._peek()
+        if span is None or span.mention is not None:
+            return None
+        word = span.text.lower()
+        try:
+            number = Decimal(NUMBERS[word]) if word in NUMBERS else Decimal(word.replace(",", ""))
+        except InvalidOperation:
+            return None
+        at = self.at + 1
+        if at < len(self.spans) and self.spans[at].text.lower() in MULTIPLIERS:
+            number *= MULTIPLIERS[self.spans[at].text.lower()]
+            at += 1
+        return number, at
+
+    # -------------------------------------------------------------- phrases of the model
+
+    def _content(self, span: Span) -> None:
+        grouped = self._links() == "group"
+        if span.has("periodic"):
+            self._grain(span, span.of("periodic")[0].target)
+        elif span.has("grain"):
+            asked = grouped or self.pending_which is not None or (self.last_role == "group" and "and" in self.pending)
+            if asked or self.pending_rank:
+                self._grain(span, span.of("grain")[0].target)
+            else:
+                self._unknown(span)
+        elif span.has("adjective"):
+            self._group(span)
+        elif span.has("value") and not grouped and self._value_fits(span):
+            self._value(span)
+        elif span.has("dimension") and self._is_dimension(span, grouped):
+            self._dimension(span, grouped)
+        elif span.has("metric"):
+            self._metric(span, grouped)
+        elif span.has("dimension"):
+            self._dimension(span, grouped)
+        else:
+            self._unknown(span)
+
+    def _value_fits(self, span: Span) -> bool:
+        """A weak value needs the name of its dimension beside it; a phrase that is a figure too is a figure first."""
+        if span.has("metric", "dimension") and not (span.has("metric") and self.found.metrics):
+            return False
+        strong = [candidate for candidate in span.of("value") if not candidate.weak]
+        return bool(strong) or bool(self._beside(span))
+
+    def _beside(self, span: Span) -> list[Candidate]:
+        """The values whose dimension is named just before or after."""
+        names: set[str] = set()
+        for offset in (self.at - 2, self.at):
+            if 0 <= offset < len(self.spans):
+                names |= {candidate.target for candidate in self.spans[offset].of("dimension")}
+        return [candidate for candidate in span.of("value") if candidate.target in names]
+
+    def _value(self, span: Span) -> None:
+        link = self._links()
+        negated = "not" in self.pending or (self.last_role == "not" and bool({"and", "or"} & set(self.pending)))
+        candidates = self._beside(span) or [item for item in span.of("value") if not item.weak]
+        following = self._peek()
+        before_share = following is not None and following.has("share")
+        self.found.values.append(ValueUse(span, candidates, negated, self._joined_by(), before_share))
+        self._used(span, "filter")
+        self.last_role, self.pending = ("not" if negated else "value"), []
+        if link == "versus":
+            self.found.compare = True
+
+    def _joined_by(self) -> str:
+        for kind in ("versus", "or", "and", "prep"):
+            if kind in self.pending:
+                return kind
+        return ""
+
+    def _is_dimension(self, span: Span, grouped: bool) -> bool:
+        """Whether a phrase that may also be a figure ("customers", "services") is meant as a dimension here."""
+        if not span.has("metric"):
+            return True
+        if grouped or self.pending_which is not None:
+            return not (self.pending_rank and self.found.groups)
+        if self.pending_rank:
+            return self.found.rank_count is not None or self._followed_by_metric()
+        if self.last_role == "group" and "and" in self.pending:
+            return True
+        return bool(self.found.metrics) and "prep" in self.pending
+
+    def _followed_by_metric(self) -> bool:
+        following = self.spans[self.at : self.at + 2]
+        return len(following) == 2 and following[0].has("group") and following[1].has("metric")
+
+    def _dimension(self, span: Span, grouped: bool) -> None:
+        if "not" in self.pending:
+            self._empty(span, negated=False)
+            return
+        listed = self.last_role == "group" and "and" in self.pending
+        ranked = self.pending_rank and not self.found.groups
+        if grouped and not self._all_follows():
+            self._group(span)
+        elif self.pending_which is not None or listed or ranked or self._followed_by_metric():
+            self._group(span)
+        elif self.found.compare and span.plural:
+            self._group(span)
+        elif self._carries(span):
+            self.found.carriers.append(span)
+            self._used(span, "names what is filtered")
+            self.pending = []
+        elif "with" in [text for text in self._words_before(span)] and not span.plural and self.found.metrics:
+            self._empty(span, negated=True)
+        else:
+            self._unknown(span)
+
+    def _all_follows(self) -> bool:
+        before = self.spans[self.at - 2] if self.at >= 2 else None
+        return before is not None and before.text.lower() == "all"
+
+    def _words_before(self, span: Span) -> list[str]:
+        before = self.spans[self.at - 2] if self.at >= 2 else None
+        return before.text.lower().split() if before is not None else []
+
+    def _carries(self, span: Span) -> bool:
+        """Whether the phrase only names what a value beside it is: "the DACH region", "customers in Germany"."""
+        targets = {candidate.target for candidate in span.of("dimension")}
+        before = self.spans[self.at - 2] if self.at >= 2 else None
+        following = self._peek()
+        if before is not None and before.has("value"):
+            return True
+        if following is None:
+            return False
+        if following.has("value") and targets & {candidate.target for candidate in following.of("value")}:
+            return True
+        after = self.spans[self.at + 1] if self.at + 1 < len(self.spans) else None
+        return following.has("prep", "not") and after is not None and after.has("value")
+
+    def _empty(self, span: Span, *, negated: bool) -> None:
+        """"without an account manager": rows that have no value."""
+        self.found.empties.append((span, negated))
+        self._used(span, "filter")
+        self.last_role, self.pending = "value", []
+
+    def _group(self, span: Span) -> None:
+        if self.pending_which is not None or self.pending_rank:
+            self.found.rank_singular = not span.plural
+        self.found.groups.append(span)
+        self._used(span, "split")
+        self._settle()
+        self.last_role = "group"
+
+    def _grain(self, span: Span, grain: str) -> None:
+        if self.found.grain is not None and self.found.grain != grain:
+            self._unknown(span, "two kinds of period cannot be asked at once")
+            return
+        if self.pending_which is not None or self.pending_rank:
+            self.found.rank_singular = not span.plural
+        self.found.grain = grain
+        self._used(span, "period")
+        self._settle()
+        self.last_role = "group"
+
+    def _settle(self) -> None:
+        self.pending = []
+        self.pending_which = None
+        if self.found.which is not None and not self.pending_rank:
+            return
+        self.pending_rank = False
+
+    def _metric(self, span: Span, grouped: bool) -> None:
+        known = [item for item in self.found.metrics if item.candidates == span.candidates]
+        link = self._links()
+        ranks = grouped and bool(self.found.rank or self.found.note or self.found.groups)
+        if "not" in self.pending or (grouped and not ranks):
+            self._unknown(span)
+        elif known:
+            self._used(span, "figure")
+        elif self.found.metrics and not self._may_follow(link):
+            self._unknown(span, "a second figure is not joined by and")
+        else:
+            self.found.metrics.append(span)
+            self._used(span, "figure")
+        self.last_role, self.pending, self.pending_rank = "metric", [], False
+        if span.has("dimension"):
+            self.pending_which = self.pending_which if self.found.groups else None
+
+    def _may_follow(self, link: str) -> bool:
+        if self.last_role != "metric" and not (self.last_role == "time" and self.found.compare):
+            return False
+        return link in ("and", "versus") or (self.found.compare and link == "prep")
+
+    def _time(self, span: Span, mention: TimeMention) -> None:
+        if "not" in self.pending:
+            self._unknown(span)
+            return
+        compared = "versus" in self.pending or mention.kind == "comparison"
+        self.found.times.append((mention, compared))
+        self.found.time_connectors.append(self._joined_by())
+        self._used(span, "time")
+        self.last_role, self.pending = "time", []
+        self.pending_rank = False if self.found.metrics else self.pending_rank
+
+    # -------------------------------------------------------------- bookkeeping
+
+    def _links(self) -> str:
+        """The nearest connector before this phrase."""
+        return self.pending[-1] if self.pending else ""
+
+    def _peek(self) -> Span | None:
+        return self.spans[self.at] if self.at < len(self.spans) else None
+
+    def _used(self, span: Span, role: str) -> None:
+        self.found.used.append((span, role))
+
+    def _unknown(self, span: Span, reason: str = "") -> None:
+        self.found.unmatched.append(span)
+        if reason:
+            self.found.reasons.append(reason)
+        self.pending = []
+
+    def _finish(self) -> None:
+        if self.pending_which is not None and not self.found.groups and self.found.grain is None:
+            self.found.unmatched.append(self.pending_which)
+        if self.found.average and self.found.grain is None and self.average_span is not None:
+            self.found.unmatched.append(self.average_span)
+            self.found.reasons.append("the model defines no average of this figure")
+        if "not" in self.pending:
+            self.found.reasons.append("something is excluded that is not known")
+
+
+_COUNTED = ("top", "bottom", "best", "worst", "highest", "lowest", "largest", "smallest", "biggest", "the highest",
+            "the largest", "the biggest", "the lowest", "most", "leading")  # fmt: skip
+
+
+def _number(span: Span | None) -> int | None:
+    if span is None:
+        return None
+    word = span.text.lower()
+    if word in NUMBERS:
+        return NUMBERS[word]
+    return int(word) if word.isdigit() and 0 < int(word) <= 1000 else None

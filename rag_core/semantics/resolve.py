@@ -1,0 +1,262 @@
+"""Chooses, among the meanings a reading leaves open, the one that the semantic model can answer; else says what is unclear.
+
+Nothing is guessed: two meanings that both could be answered are handed back as a question to the asker. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from rag_core.datamodel.plan import DimensionFilter, Grain, MetricCondition, MetricQuery
+from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.lexicon import Candidate
+from rag_core.semantics.periods import Periods, choose_periods
+from rag_core.semantics.reading import Reading, ValueUse
+from rag_core.semantics.segment import Span
+from rag_core.semantics.sources import leaf_names, supported
+from rag_core.semantics.values import ValueIndex
+
+
+class Unclear(Exception):
+    """The question cannot be read in one way only; `options` are labels to choose from, empty where none is offered."""
+
+    def __init__(self, reason: str, *, text: str = "", options: tuple[str, ...] = ()) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.text = text
+        self.options = options
+
+
+@dataclass
+class Resolved:
+    """A metric query with what was assumed on the way and the meaning chosen for each phrase."""
+
+    query: MetricQuery
+    assumptions: list[str] = field(default_factory=list)
+    meanings: dict[tuple[int, int], str] = field(default_factory=dict)
+
+
+class Resolver:
+    """Turns a reading into a metric query for one model; raises Unclear."""
+
+    def __init__(self, model: SemanticModel, values: ValueIndex, run_date: date) -> None:
+        self.model = model
+        self.values = values
+        self.run_date = run_date
+        self.meanings: dict[tuple[int, int], str] = {}
+        self.assumptions: list[str] = []
+
+    def resolve(self, found: Reading) -> Resolved:
+        """The query; raises Unclear with the reason and, where there are some, the options."""
+        if not found.metrics:
+            raise Unclear("no figure of the semantic model is named")
+        metrics = self._metrics(found)
+        dimensions = [self._dimension(span, metrics) for span in found.groups]
+        filters = self._filters(found, metrics)
+        self._units(found, metrics)
+        share = found.share and self.model.metrics[metrics[0]].unit != "%"
+        grouped = self._by_several_values(found, filters)
+        dimensions = list(dict.fromkeys(dimensions + ([] if share else grouped)))
+        periods = choose_periods(found, metrics, self.model, self.run_date)
+        self.assumptions.extend(periods.assumptions)
+        if share:
+            dimensions = self._share_dimensions(found, dimensions, filters)
+        self._check_keys(found, dimensions)
+        query = self._query(found, metrics, dimensions, filters, periods, share=share)
+        return Resolved(query, self.assumptions, self.meanings)
+
+    # -------------------------------------------------------------- figures, dimensions, values
+
+    def _metrics(self, found: Reading) -> list[str]:
+        names: list[str] = []
+        for span in found.metrics:
+            options = sorted({candidate.target for candidate in span.of("metric")})
+            able = [name for name in options if self._able(name, found)]
+            if len(able) > 1:
+                labels = tuple(self.model.label(name) for name in able)
+                raise Unclear(f"{span.text!r} may mean {' or '.join(labels)}", text=span.text, options=labels)
+            name = able[0] if able else options[0]
+            names.append(name)
+            self.meanings[span.start, span.end] = f"{self.model.label(name)} (metric {name})"
+        return list(dict.fromkeys(names))
+
+    def _able(self, metric: str, found: Reading) -> bool:
+        """Whether the metric can be had by everything that the question splits and filters by."""
+        spans = [span.of("dimension", "adjective") for span in found.groups]
+        spans += [use.candidates for use in found.values]
+        return all(any(supported(self.model, metric, item.target) for item in items) for items in spans)
+
+    def _supported(self, metrics: list[str], dimension: str) -> bool:
+        return all(supported(self.model, metric, dimension) for metric in metrics)
+
+    def _dimension(self, span: Span, metrics: list[str]) -> str:
+        options = list(dict.fromkeys(candidate.target for candidate in span.of("dimension", "adjective")))
+        able = [name for name in options if self._supported(metrics, name)]
+        if not able:
+            labels = " and ".join(self.model.label(name).lower() for name in metrics)
+            raise Unclear(f"{labels} cannot be split by {span.text}")
+        if len(able) > 1:
+            labels_able = tuple(self.model.label(name) for name in able)
+            raise Unclear(f"{span.text!r} may mean {' or '.join(labels_able)}", text=span.text, options=labels_able)
+        self.meanings[span.start, span.end] = f"split by {self.model.label(able[0])} (dimension {able[0]})"
+        return able[0]
+
+    def _value(self, use: ValueUse, metrics: list[str]) -> tuple[str, Any]:
+        able: dict[str, Candidate] = {}
+        for candidate in use.candidates:
+            if self._supported(metrics, candidate.target):
+                known = able.get(candidate.target)
+                if known is not None and known.value != candidate.value:
+                    raise Unclear(f"{use.span.text!r} is the name of more than one {candidate.target}")
+                able[candidate.target] = candidate
+        if not able:
+            labels = " and ".join(self.model.label(name).lower() for name in metrics)
+            names = sorted({self.model.label(item.target).lower() for item in use.candidates})
+            raise Unclear(f"{labels} cannot be filtered by {use.span.text} ({' or '.join(names)})")
+        if len(able) > 1:
+            labels_able = tuple(f"{self.model.label(name)} {item.value}" for name, item in able.items())
+            reason = f"{use.span.text!r} may mean {' or '.join(labels_able)}"
+            raise Unclear(reason, text=use.span.text, options=labels_able)
+        name, candidate = next(iter(able.items()))
+        word = "without" if use.negated else "only"
+        meaning = f"{word} {self.model.label(name)} {candidate.value} (dimension {name})"
+        self.meanings[use.span.start, use.span.end] = meaning
+        return name, candidate.value
+
+    def _filters(self, found: Reading, metrics: list[str]) -> list[DimensionFilter]:
+        chosen: dict[tuple[str, bool], list[Any]] = {}
+        for use in found.values:
+            name, value = self._value(use, metrics)
+            kept = chosen.setdefault((name, use.negated), [])
+            if value not in kept:
+                kept.append(value)
+        for span, negated in found.empties:
+            name = self._dimension(span, metrics)
+            chosen[name, negated] = [None]
+            word = "with any" if negated else "without a"
+            self.meanings[span.start, span.end] = f"{word} {self.model.label(name)} (dimension {name})"
+        for name, negated in chosen:
+            if negated and (name, False) in chosen and None not in chosen[name, False]:
+                raise Unclear(f"{self.model.label(name)} is both asked for and excluded")
+        return [
+            DimensionFilter(dimension=name, values=tuple(values), negated=negated)
+            for (name, negated), values in chosen.items()
+        ]
+
+    def _by_several_values(self, found: Reading, filters: list[DimensionFilter]) -> list[str]:
+        """Dimensions of which several values stand side by side: each is shown, unless their total is asked."""
+        if found.total or any(use.connector == "or" for use in found.values):
+            return []
+        several = [item.dimension for item in filters if len(item.values) > 1 and not item.negated]
+        if several:
+            labels = ", ".join(self.model.label(name).lower() for name in several)
+            self.assumptions.append(f"several values are named, so the result has a row for each {labels}")
+        return several
+
+    def _units(self, found: Reading, metrics: list[str]) -> None:
+        units = {self.model.metrics[name].unit for name in metrics}
+        for span in found.units:
+            asked = {candidate.target for candidate in span.of("unit")}
+            percent_of_change = "%" in asked and (found.change is not None or found.share)
+            if not asked & units and not percent_of_change:
+                raise Unclear(f"{self.model.label(metrics[0])} is in {' or '.join(sorted(units))}, not {span.text}")
+
+    # -------------------------------------------------------------- shares and keys
+
+    def _share_dimensions(
+        self, found: Reading, dimensions: list[str], filters: list[DimensionFilter]
+    ) -> list[str]:
+        """What a share is a part of: the split if there is one, else all values of the dimension that is filtered."""
+        if dimensions:
+            return dimensions
+        positive = [item for item in filters if not item.negated and len(item.values) == 1]
+        if len(positive) == 1:
+            return [positive[0].dimension]
+        uses = [use for use in found.values if not use.negated]
+        parts = [use for use in uses if use.before_share] or [use for use in uses if use.connector == "part"]
+        if len(parts) == 1:
+            part = {item.target for item in parts[0].candidates}
+            return [item.dimension for item in positive if item.dimension in part][:1]
+        if not positive:
+            raise Unclear("a share needs a dimension or a value of which it is the part")
+        raise Unclear("it is not clear which of the values is the part and which the whole")
+
+    def _check_keys(self, found: Reading, dimensions: list[str]) -> None:
+        """A figure "per customer" may be a mean or a list of thousands: that is asked back."""
+        for span in found.groups:
+            name = next((item.target for item in span.of("dimension") if item.target in dimensions), None)
+            index = self.values.of(name) if name else None
+            if index is not None and len(index.values) > 200 and found.rank is None and not found.conditions:
+                label = self.model.label(name or "").lower()
+                options = (f"the highest by {label}", f"the mean over all {label}s")
+                raise Unclear(f"there are {len(index.values)} {label}s: ask for the top ones", text=span.text, options=options)
+
+    # -------------------------------------------------------------- putting it together
+
+    def _query(
+        self,
+        found: Reading,
+        metrics: list[str],
+        dimensions: list[str],
+        filters: list[DimensionFilter],
+        periods: Periods,
+        *,
+        share: bool,
+    ) -> MetricQuery:
+        grain, average_over = periods.grain, None
+        if found.average and grain is not None:
+            if any(self.model.metrics[leaf].additivity == "non_additive" for leaf in leaf_names(self.model, metrics[0])):
+                raise Unclear(f"a mean of {self.model.label(metrics[0])} over periods is not defined")
+            grain, average_over = None, grain
+        order, limit = self._order(found, metrics[0], dimensions, grain)
+        order_by = "change" if periods.comparison != "none" and found.change is not None and order else "value"
+        if order_by == "change":
+            self.assumptions.append("the ranking is by the absolute change")
+        if order_by == "change" and found.change == -1 and order == "descending":
+            order = "ascending"
+        conditions = []
+        for sign, number, span in found.conditions:
+            if len(metrics) > 1:
+                raise Unclear(f"it is not clear which figure {span.text!r} is about")
+            if not dimensions and grain is None:
+                raise Unclear(f"{span.text!r} needs something to split by")
+            conditions.append(MetricCondition(metric=metrics[0], operator=sign, value=number))  # type: ignore[arg-type]
+        return MetricQuery(
+            metrics=tuple(metrics),
+            dimensions=tuple(dimensions),
+            grain=grain,
+            filters=tuple(filters),
+            time_range=periods.time_range,
+            comparison=periods.comparison,
+            comparison_range=periods.comparison_range,
+            share=share,
+            running_total=found.running,
+            order=order,  # type: ignore[arg-type]
+            limit=limit,
+            order_by=order_by,  # type: ignore[arg-type]
+            conditions=tuple(conditions),
+            average_over=average_over,
+        )
+
+    def _order(
+        self, found: Reading, metric: str, dimensions: list[str], grain: Grain | None
+    ) -> tuple[str | None, int | None]:
+        if found.rank is None:
+            ordered = found.note if dimensions else None
+            return ordered, None
+        if not dimensions and grain is None:
+            raise Unclear("a ranking needs something to rank: by region, product, month, ...")
+        if dimensions and grain is not None:
+            raise Unclear("a ranking within each period is not supported: ask for one period")
+        if len(dimensions) > 1 and found.rank_count is not None:
+            raise Unclear("a ranking within each group is not supported: ask for one dimension")
+        direction = found.rank
+        if direction in ("best", "worst"):
+            better = self.model.metrics[metric].better
+            if better is None:
+                raise Unclear(f"it is not defined whether a high or a low {self.model.label(metric).lower()} is good")
+            direction = "descending" if (better == "higher") == (direction == "best") else "ascending"
+        limit = found.rank_count if found.rank_count is not None else (1 if found.rank_singular else None)
+        return direction, limit
