@@ -35,31 +35,36 @@ from nightshift_airflow.defaults import DEFAULT_ARGS, DOCUMENTS_A_GROUP, DOCUMEN
 )
 def ingest_documents() -> None:
     @task
-    def discover(params: dict) -> list[dict]:
-        from ingestion.pipeline import plan_scheduled_ingest
+    def plan(params: dict) -> dict:
+        from ingestion.scheduled import plan_scheduled_ingest
         from nightshift_airflow.context import open_context
 
         with open_context() as services:
-            return plan_scheduled_ingest(services, params["paths"], prune=params["prune"], group_size=DOCUMENTS_A_GROUP)
+            return plan_scheduled_ingest(services, params["paths"], group_size=DOCUMENTS_A_GROUP)
 
     @task
-    def ingest_group(group: dict) -> dict:
-        from ingestion.pipeline import ingest_group as run
+    def groups_of(run: dict) -> list[dict]:
+        return [{"run_id": run["run_id"], "group": group} for group in run["groups"]]
+
+    @task
+    def ingest(group: dict) -> int:
+        from ingestion.scheduled import ingest_group
         from nightshift_airflow.context import open_context
 
         with open_context() as services:
-            return run(services, group)
+            return ingest_group(services, group["run_id"], group["group"])
 
-    @task(outlets=[Asset(DOCUMENTS_ASSET)])
-    def check_and_finish(groups: list[dict], results: list[dict]) -> dict:
-        from ingestion.pipeline import finish_scheduled_ingest
+    # Where nothing has changed there is no group, and the mapped task counts as skipped.
+    @task(outlets=[Asset(DOCUMENTS_ASSET)], trigger_rule="none_failed")
+    def check_and_finish(run: dict, params: dict) -> dict:
+        from ingestion.scheduled import finish_scheduled_ingest
         from nightshift_airflow.context import open_context
 
         with open_context() as services:
-            return finish_scheduled_ingest(services, groups, list(results))
+            return finish_scheduled_ingest(services, run["run_id"], prune=params["prune"])
 
-    groups = discover()
-    check_and_finish(groups, ingest_group.expand(group=groups))
+    run = plan()
+    ingest.expand(group=groups_of(run)) >> check_and_finish(run)
 
 
 ingest_documents()
