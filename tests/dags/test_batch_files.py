@@ -1,0 +1,119 @@
+"""One DAG a batch file; a malformed one shows its problem and stops no other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nightshift_airflow.defaults import read_batch_file, read_batch_files, sort_batch_files
+from rag_core.errors import ConfigurationError
+from tests.dags.conftest import ROOT, Load
+
+FACTORY = ROOT / "dags" / "run_question_batches_dag.py"
+GOOD = """title: Daily check
+owner: analytics
+schedule: "0 3 * * *"
+timezone: UTC
+questions:
+  - {question_id: revenue, text: What was revenue last quarter?}
+"""
+MALFORMED = {
+    "not_yaml": ("title: [unclosed\n", "is not YAML"),
+    "a_list": ("- one\n- two\n", "is not a mapping"),
+    "empty": ("", "is not a mapping"),
+    "number_as_schedule": ("title: x\nowner: y\nschedule: 3\n", "schedule must be text, not int"),
+    "list_as_owner": ("title: x\nowner: [a, b]\n", "owner must be text, not list"),
+    "bad_value": ("title: x\nowner: y\nwhen: 2026-13-45\n", "is not YAML"),
+}
+
+
+def _write(folder: Path, **files: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("name", sorted(MALFORMED))
+def test_a_malformed_file_is_refused_in_one_line_that_names_it(tmp_path: Path, name: str) -> None:
+    text, reason = MALFORMED[name]
+    folder = _write(tmp_path / "batches", **{name: text})
+
+    with pytest.raises(ConfigurationError, match=f"{name}.yaml.*{reason}") as refused:
+        read_batch_files(folder)
+
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "latin.yaml").write_bytes("title: Prüfung\n".encode("latin-1"))
+    with pytest.raises(ConfigurationError, match=r"latin\.yaml is not text in UTF-8"):
+        read_batch_file(tmp_path / "latin.yaml")
+
+
+def test_a_dangling_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "gone.yaml").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(ConfigurationError, match=r"gone\.yaml cannot be read: No such file"):
+        read_batch_file(tmp_path / "gone.yaml")
+
+
+@pytest.mark.parametrize("name", ["Two Words", "UPPER", "1st", "with-dash", "a" * 64])
+def test_a_name_that_cannot_be_a_batch_is_refused(tmp_path: Path, name: str) -> None:
+    folder = _write(tmp_path / "batches", **{name: GOOD})
+    with pytest.raises(ConfigurationError, match="is named with small letters"):
+        read_batch_files(folder)
+
+
+def test_good_files_are_sorted_from_broken_ones(tmp_path: Path) -> None:
+    folder = _write(tmp_path / "batches", daily=GOOD, torn="title: [", weekly=GOOD)
+
+    good, broken = sort_batch_files(folder)
+
+    assert [head.dag_id for head in good] == ["batch_daily", "batch_weekly"]
+    assert [(file.dag_id, "torn.yaml is not YAML" in file.problem) for file in broken] == [("batch_torn", True)]
+
+
+def test_the_repository_holds_no_broken_file() -> None:
+    good, broken = sort_batch_files(ROOT / "config" / "batches")
+    assert broken == []
+    assert len(good) >= 2
+
+
+def test_broken_files_leave_the_dags_of_the_others_alone(tmp_path: Path, load_dag_file: Load) -> None:
+    folder = _write(
+        tmp_path / "batches",
+        **{"daily": GOOD, "manual": GOOD.replace('"0 3 * * *"', "null"), "torn": "title: [", "no name": GOOD},
+        never=GOOD.replace("0 3 * * *", "99 3 * * *"),
+        nowhere=GOOD.replace("timezone: UTC", "timezone: Mars/Base"),
+    )
+
+    dags = load_dag_file(FACTORY, batches=folder)["dags"]
+
+    healthy = {dag_id for dag_id, dag in dags.items() if "broken" not in dag["tags"]}
+    assert healthy == {"batch_daily", "batch_manual"}
+    assert dags["batch_daily"]["timetable"] == "CronTriggerTimetable"
+    assert dags["batch_manual"]["timetable"] == "NullTimetable"
+    broken = {dag_id: dag for dag_id, dag in dags.items() if dag_id not in healthy}
+    assert all(set(dag["tasks"]) == {"explain"} and dag["timetable"] == "NullTimetable" for dag in broken.values())
+    assert "torn.yaml is not YAML" in broken.pop("batch_torn")["doc"]
+    assert "99 3 * * *" in broken.pop("batch_never")["doc"]
+    assert "Mars/Base" in broken.pop("batch_nowhere")["doc"]
+    ((dag_id, dag),) = broken.items()
+    assert dag_id.startswith("batch-no_name-")
+    assert "no name.yaml: a batch file is named" in dag["doc"]
+
+
+def test_no_batch_file_at_all_is_no_error(tmp_path: Path, load_dag_file: Load) -> None:
+    assert load_dag_file(FACTORY, batches=_write(tmp_path / "batches"))["dags"] == {}
+
+
+def test_a_hundred_batch_files_cost_one_reading_each_and_no_further_import(tmp_path: Path, load_dag_file: Load) -> None:
+    one = load_dag_file(FACTORY, batches=_write(tmp_path / "one", batch_000=GOOD))
+    names = [f"batch_{number:03d}" for number in range(100)]
+    many = load_dag_file(FACTORY, batches=_write(tmp_path / "many", **dict.fromkeys(names, GOOD)))
+
+    assert many["count"] == 100
+    assert many["read"] == [f"{name}.yaml" for name in names]
+    assert many["modules"] == one["modules"]
+    assert many["took"] == []
