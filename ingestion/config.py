@@ -58,7 +58,7 @@ class ConversionLimits(RuleModel):
     max_pages: int = Field(default=2_000, gt=0)
     max_characters: int = Field(default=20_000_000, gt=0)
     seconds: float = Field(default=120.0, gt=0)
-    memory_megabytes: int = Field(default=2_048, ge=256)
+    memory_megabytes: int = Field(default=2_048, ge=1_024)
 
 
 class ChunkRules(RuleModel):

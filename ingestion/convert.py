@@ -167,9 +167,12 @@ def _state(draft: _Draft, blocks: Sequence[Block]) -> tuple[DocumentState, str]:
 
 def _title(file: SourceFile, metadata: dict[str, Any], blocks: Sequence[Block]) -> str:
     stated = metadata.get("title")
-    if isinstance(stated, str) and stated.strip():
-        return " ".join(stated.split())
     headings = [block for block in blocks if block.kind == "heading"]
+    if isinstance(stated, str) and stated.strip():
+        stated = " ".join(stated.split())
+        # A page's title often carries the site's name behind the heading.
+        first = headings[0].text if headings else ""
+        return first if len(first) > 3 and stated.startswith(first) else stated
     if headings and (headings[0].level == 1 or blocks[0].kind == "heading"):
         return headings[0].text
     return _stem(file)

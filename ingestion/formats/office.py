@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -151,7 +152,7 @@ def docling_table(item: Any, document: Any, page: int | None) -> Block | None:
     grid = [[""] * width for _ in range(height)]
     heads: set[int] = set()
     for cell in cells:
-        text = cell._get_text(doc=document) if hasattr(cell, "_get_text") else cell.text
+        text = _cell_text(cell, document)
         if cell.start_row_offset_idx < height and cell.start_col_offset_idx < width:
             grid[cell.start_row_offset_idx][cell.start_col_offset_idx] = text
         if cell.column_header:
@@ -160,6 +161,17 @@ def docling_table(item: Any, document: Any, page: int | None) -> Block | None:
     while count in heads:
         count += 1
     return table_block(grid, page=page, header_rows=min(max(count, 1), 3))
+
+
+_EMPHASIS = re.compile(r"(\*\*|__|(?<!\w)[*_])(?=\S)(.+?)(?<=\S)\1(?!\w)")
+
+
+def _cell_text(cell: Any, document: Any) -> str:
+    """Text of a cell; a rich one comes as Markdown, whose emphasis only disturbs search."""
+    if not hasattr(cell, "ref"):
+        return str(cell.text)
+    text = str(cell._get_text(doc=document))
+    return html.unescape(_EMPHASIS.sub(r"\2", text)).replace("\\_", "_")
 
 
 def office_properties(path: Path) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """YAML and JSON to searchable sections by key path.
 
-Docling has no YAML reader. Each top-level key becomes a section: YAML as written, with its comments, and below it one
-line a leaf with its whole key path, so that `spec.replicas` is found as such. JSON carries no comments, so its leaves
-alone are kept, and a list of flat objects becomes a table.
+Docling has no YAML reader. Configuration keeps each top-level key as written, with its comments, and below it one line
+a leaf with its whole key path, so that `spec.replicas` is found as such. YAML that holds prose, and JSON, become
+readable sections: objects with a name are headed by it, long texts are paragraphs, a list of flat objects is a table.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ Read = tuple[list[Block], dict[str, Any], tuple[str, ...]]
 
 _STATED = ("title", "name", "kind", "service", "subject", "owner", "version", "date", "description", "status")
 _MAX_LEAVES = 200_000
+_DEEPEST_HEADING = 3
 
 
 def read_yaml(text: str) -> Read:
@@ -35,10 +36,13 @@ def read_yaml(text: str) -> Read:
     except (YAMLError, FrontmatterFault, ValueError, RecursionError) as error:
         return [Block("code", text.rstrip("\n"), language="yaml")], {}, (f"not valid YAML: {_problem(error)}",)
     blocks: list[Block] = []
+    prose = _is_prose(values, text)
     for number, (node, value) in enumerate(zip(nodes, values, strict=True), start=1):
+        level = 1
         if len(nodes) > 1:
             blocks.append(Block("heading", _document_name(value, number), level=1))
-        blocks.extend(_yaml_sections(node, value, text, 2 if len(nodes) > 1 else 1))
+            level = 2
+        blocks.extend(_sections("", value, level) if prose else _yaml_sections(node, value, text, level))
     return blocks, _stated(values[0]) if len(values) == 1 else {}, ()
 
 
@@ -46,6 +50,12 @@ def _problem(error: Exception) -> str:
     if isinstance(error, MarkedYAMLError) and error.problem_mark is not None:
         return f"line {error.problem_mark.line + 1}: {error.problem}"
     return (str(error).splitlines() or ["it cannot be parsed"])[0]
+
+
+def _is_prose(values: Sequence[Any], text: str) -> bool:
+    """Whether a third of a YAML text is sentences: values of six words or more, without commands' line ends."""
+    words = [leaf for value in values for _, leaf in leaves("", value) if leaf.count(" ") >= 5]
+    return "\n#" not in text and sum(map(len, words)) > len(text) / 3
 
 
 def _document_name(value: Any, number: int) -> str:
@@ -138,7 +148,7 @@ def read_json(text: str) -> Read:
             value = [_loads(line) for line in lines]
         except (ValueError, RecursionError):
             return [Block("code", text.strip(), language="json")], {}, (f"not valid JSON: {error}",)
-    blocks = list(_json_sections("", value, 1))
+    blocks = list(_sections("", value, 1))
     return blocks, _stated(value), ()
 
 
@@ -152,38 +162,69 @@ def _loads(text: str) -> Any:
     return json.loads(text, parse_float=_Number, parse_int=_Number, parse_constant=_Number)
 
 
-def _json_sections(path: str, value: Any, level: int) -> Iterator[Block]:
-    if isinstance(value, list) and (table := _table_of(value)) is not None:
-        yield table
-        return
-    if isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
-        for number, item in enumerate(value, start=1):
-            name = _name_of(item) or f"{path or 'item'} {number}"
-            yield Block("heading", name, level=min(level, 6))
-            yield from _json_sections(f"{path}[{number - 1}]", item, level + 1)
+def _sections(path: str, value: Any, level: int) -> Iterator[Block]:
+    if isinstance(value, list):
+        yield from _list_sections(path, value, level)
         return
     if not isinstance(value, Mapping):
         yield from _leaf_block(path or "value", value)
         return
     flat = {key: item for key, item in value.items() if not isinstance(item, Mapping | list) or not item}
-    lines = [f"- {f'{path}.{key}' if path else key}: {_leaf(item)}" for key, item in flat.items()]
+    prefix = f"{path}." if path else ""
+    lines = [f"- {prefix}{key}: {_leaf(item)}" for key, item in flat.items() if not _is_text(item)]
     if lines:
         yield Block("list", "\n".join(lines))
     for key, item in value.items():
         if key in flat:
-            continue
-        inner = f"{path}.{key}" if path else str(key)
-        if level <= 2:
-            yield Block("heading", inner, level=level)
-            yield from _json_sections(inner, item, level + 1)
+            if _is_text(item):
+                yield Block("paragraph", str(item).strip())
+        elif isinstance(item, list) and all(not isinstance(entry, Mapping | list) for entry in item):
+            yield from _plain_list(prefix + str(key), item)
+        elif level <= _DEEPEST_HEADING:
+            yield Block("heading", str(key), level=level)
+            yield from _sections(prefix + str(key), item, level + 1)
         else:
-            yield from _leaf_block(inner, item)
+            yield from _leaf_block(prefix + str(key), item)
+
+
+def _list_sections(path: str, items: list[Any], level: int) -> Iterator[Block]:
+    table = _table_of(items)
+    if table is not None:
+        yield table
+    elif any(isinstance(item, Mapping | list) for item in items):
+        for number, item in enumerate(items):
+            inner = f"{path}[{number}]"
+            yield Block("heading", _name_of(item) or f"{path or 'item'} {number + 1}", level=min(level, 6))
+            yield from _sections(inner, _without_name(item), level + 1)
+    else:
+        yield from _plain_list(path, items)
+
+
+def _plain_list(path: str, items: list[Any]) -> Iterator[Block]:
+    if any(_is_text(item) for item in items):
+        yield Block("list", "\n".join(f"- {_leaf(item)}" for item in items))
+    else:
+        yield from _leaf_block(path or "value", items)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().count(" ") >= 5
+
+
+_NAMES = ("title", "heading", "name", "id")
 
 
 def _name_of(item: Any) -> str:
     if not isinstance(item, Mapping):
         return ""
-    return next((str(item[key]) for key in ("title", "name", "id") if isinstance(item.get(key), str)), "")
+    return next((str(item[key]) for key in _NAMES if isinstance(item.get(key), str) and item[key]), "")
+
+
+def _without_name(item: Any) -> Any:
+    """An object without the title or heading that is already told as the heading of its section."""
+    if not isinstance(item, Mapping):
+        return item
+    return {key: entry for key, entry in item.items() if key not in ("title", "heading") or entry != _name_of(item)}
 
 
 def _table_of(items: list[Any]) -> Block | None:
