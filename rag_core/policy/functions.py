@@ -20,7 +20,7 @@ class FunctionLists(Record):
     denied: tuple[str, ...]
     denied_prefixes: tuple[str, ...]
     spared: tuple[str, ...]
-    harmless_volatile: tuple[str, ...]
+    harmless: tuple[str, ...]
     known: dict[str, tuple[str, ...]]
 
 
@@ -41,7 +41,7 @@ class FunctionGuard:
         self._denied = frozenset(lists.denied)
         self._prefixes = re.compile("|".join(f"(?:{prefix})" for prefix in lists.denied_prefixes))
         self._spared = frozenset(lists.spared)
-        self._harmless = frozenset(lists.harmless_volatile)
+        self._harmless = frozenset(lists.harmless)
         self._known = frozenset(lists.known.get(catalog.dialect, ()))
         self._volatility = catalog.functions
         self._user = frozenset(catalog.user_functions)

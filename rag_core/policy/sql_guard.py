@@ -144,11 +144,16 @@ class SqlGuard:
         if "\0" in sql:
             raise Refusal("syntax", "the statement holds a NUL character")
         try:
-            parsed = Dialect.get_or_raise(written_in).parse(sql, error_level=ErrorLevel.IMMEDIATE)
-        except ValueError as error:
-            if isinstance(error, SqlglotError):
-                raise Refusal("syntax", f"the statement cannot be parsed: {_first_line(error)}") from None
+            reader = Dialect.get_or_raise(written_in)
+        except ValueError:
             raise Refusal("unknown_dialect", f"{written_in} is not a known SQL dialect") from None
+        try:
+            parsed = reader.parse(sql, error_level=ErrorLevel.IMMEDIATE)
+        except SqlglotError as error:
+            raise Refusal("syntax", f"the statement cannot be parsed: {_first_line(error)}") from None
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            # Odd input makes the parser stumble over itself; what it cannot read is not run.
+            raise Refusal("syntax", f"the statement cannot be parsed ({type(error).__name__})") from None
         statements = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
         if not statements:
             raise Refusal("empty", "there is no statement")
