@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from rag_core.datamodel.base import Record
+from rag_core.datamodel.evidence import ColumnMeaning
 
 QueryType = Literal["sql", "documents", "both", "none"]
 Complexity = Literal["simple", "complex", "decomposed"]
@@ -17,7 +18,7 @@ Grain = Literal["day", "week", "month", "quarter", "year"]
 
 
 class DimensionFilter(Record):
-    """Keep rows whose dimension has (or lacks) one of these values, as the warehouse spells them."""
+    """Keep rows whose dimension has (or lacks) one of these values, as the warehouse spells them; None alone is no value."""
 
     dimension: str
     values: tuple[Any, ...]
@@ -68,13 +69,18 @@ class MetricQuery(Record):
 
 
 class SqlStep(Record):
-    """A step for the SQL worker: a metric query to compile, or SQL that a model or an analyst wrote."""
+    """A step for the SQL worker: a metric query to compile, or SQL that a model or an analyst wrote.
+
+    `verified` names the verified query that `sql` was made of, `meanings` say how its columns are to be read.
+    """
 
     kind: Literal["sql"] = "sql"
     step_id: str
     task: str
     metric_query: MetricQuery | None = None
     sql: str | None = None
+    verified: str | None = None
+    meanings: tuple[ColumnMeaning, ...] = ()
     depends_on: tuple[str, ...] = ()
 
 
