@@ -153,8 +153,9 @@ class Orchestrator:
             strategy=strategy,
             run_id=run_id,
         )
+        app = self.get_compiled_app()
         try:
-            state: QuestionState = self.get_compiled_app().invoke(
+            state: QuestionState = app.invoke(
                 {"request": request},
                 {"recursion_limit": FIXED_SUPERSTEPS + SUPERSTEPS_PER_STEP * self._steps},
             )

@@ -46,6 +46,11 @@ def merge_outcomes(known: tuple[StepOutcome, ...], new: tuple[StepOutcome, ...])
     return tuple(sorted((*known, *new), key=lambda outcome: (outcome.step_id, outcome.attempt)))
 
 
+def sum_usage(known: Usage, new: Usage) -> Usage:
+    """What two nodes cost together."""
+    return add_usage(known, new)
+
+
 class QuestionState(TypedDict, total=False):
     """One question on its way through the graph."""
 
@@ -63,7 +68,7 @@ class QuestionState(TypedDict, total=False):
     answer_attempts: int
     feedback: str
     decided: Annotated[tuple[str, ...], operator.add]
-    usage: Annotated[Usage, add_usage]
+    usage: Annotated[Usage, sum_usage]
     trace: Annotated[tuple[TraceEntry, ...], operator.add]
     answer: Answer
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
+import sqlglot
 from pydantic import BaseModel, Field
 
 from rag_core.connectors.base import ChatModel, Warehouse
@@ -64,6 +65,8 @@ class SqlWorker:
         confidence, strategy = 1.0, "metric"
         meanings: tuple[ColumnMeaning, ...] = ()
         sql = step.sql
+        if step.verified and sql is not None:
+            sql, meanings, strategy = self._translated(sql), step.meanings, "verified"
         if step.metric_query is not None:
             try:
                 compiled = compile_query(step.metric_query, self.semantic_model, self.warehouse.dialect)
@@ -83,8 +86,8 @@ class SqlWorker:
             except ModelFault as error:
                 return self._failed(step, attempt, fault_of(error)), getattr(error, "usage", Usage(model_calls=1))
             sql, confidence, strategy = thought.sql_query.strip().rstrip(";"), _share(thought.confidence), "model"
-        else:
-            strategy = "verified" if attempt == 1 and not repaired else "model"
+        elif not step.verified:
+            strategy = "model"
         if repaired:
             confidence = min(confidence, REPAIRED_CONFIDENCE)
         outcome = self._act(step, sql, meanings, attempt, confidence, strategy)
@@ -140,6 +143,11 @@ class SqlWorker:
             }
         )
         return model.complete(prompt.system, user, SqlThought)
+
+    def _translated(self, sql: str) -> str:
+        """A statement of the semantic model in the warehouse's dialect."""
+        source, target = self.semantic_model.dialect, self.warehouse.dialect
+        return sql if source == target else str(sqlglot.transpile(sql, read=source, write=target)[0])
 
     def _failed(self, step: SqlStep, attempt: int, fault: Fault) -> StepOutcome:
         return StepOutcome(step_id=step.step_id, attempt=attempt, fault=fault)

@@ -45,7 +45,7 @@ def pick_quotes(step: SearchStep, found: SearchOutcome) -> tuple[Passage, ...]:
     """The passages with the units that answer the step's task put into `quotes`, in the order of the search."""
     if found.null_signal:
         return tuple(passage.model_copy(update={"step_id": step.step_id}) for passage in found.passages)
-    quotes = best_quotes(step.task, found.passages, limit=MAX_QUOTES)
+    quotes = best_quotes(step.query, found.passages, limit=MAX_QUOTES)
     return tuple(
         passage.model_copy(
             update={

@@ -1,0 +1,71 @@
+"""Cuts a question into the things it asks, and tells which of them documents must answer. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from rag_core.datamodel.base import Record
+
+_ASK = (
+    r"(?:what|which|who|whom|whose|when|where|why|how|by how|under which|under what|until when|since when|from when|"
+    r"in which|on which|at which|for which|to which|with which|did|does|do|is|are|was|were|has|have|can|may|must|name|"
+    r"give|list|show|explain|describe|with the)"
+)
+_BREAK = re.compile(rf"(?:[,;]\s*(?:and|but)\s+|[;?]\s+(?:and\s+)?|,\s+|\s+and\s+)(?={_ASK}\b)", re.IGNORECASE)
+_STRONG_BREAK = re.compile(rf"(?:[,;]\s*(?:and|but)\s+|[;?]\s+(?:and\s+)?)(?={_ASK}\b)", re.IGNORECASE)
+_CAUSE = re.compile(
+    r"\bwhy\b|\bhow come\b|\b(?:what|which)\b[^,;?]*\b(?:caus\w+|explain\w*|led to|drove|drives|driving|behind|triggered|"
+    r"start(?:ed)? the)\b|\bthe (?:root )?(?:cause|reason)s?\b|\bexplain\b|\bbecause of what\b",
+    re.IGNORECASE,
+)
+_DOCUMENT = re.compile(
+    r"\b(?:according to|runbooks?|standards?|polic(?:y|ies)|procedure|postmortems?|contract\w*|clause|template|"
+    r"regulation|onboarding|document\w*|report(?:s|ed)? (?:say|said|by|of)|review|price list|guideline|escalat\w+|"
+    r"who (?:owns|approves|is responsible)|what does .* (?:say|state|require|mean))\b",
+    re.IGNORECASE,
+)
+_CAUSE_WORDS = re.compile(
+    r"\bwhy\b|\bhow come\b|\bwhat (?:is|was|were|are) the (?:root )?(?:cause|reason)s? (?:of|for|behind)\b|"
+    r"\bwhat (?:caused|explains?|explained|led to|drove|drives|triggered|is behind|was behind)\b|"
+    r"\b(?:the )?(?:root )?(?:cause|reason)s? (?:of|for|behind)\b|\bplease\b|\bexplain\b",
+    re.IGNORECASE,
+)
+_MOVEMENT = re.compile(
+    r"\b(?:did|does|do|has|have|had|was|were|is|are|been)\b|\b(?:so|such|sharply|strongly|suddenly|again|much|a lot)\b|"
+    r"\b(?:fall|fell|fallen|falls?|falling|drop\w*|declin\w+|decreas\w+|shrink|shrank|shrunk|sink|sank|worsen\w*|weak\w*|"
+    r"rise|rose|risen|rises|rising|increas\w+|grow|grew|grown|grows|growth|growing|jump\w*|climb\w*|surg\w+|soar\w*|"
+    r"doubl\w+|tripl\w+|spik\w+|improv\w+|recover\w*|chang\w+|mov\w+|go|went|gone|up|down|higher|lower)\b"
+    r"(?:\s+(?:of|in) (?=the\b))?",
+    re.IGNORECASE,
+)
+
+
+class Clause(Record):
+    """One thing asked. `asks_cause`: why something is so; `asks_documents`: only something written can tell."""
+
+    text: str
+    asks_cause: bool = False
+    asks_documents: bool = False
+
+
+def read_clauses(question: str) -> tuple[Clause, ...]:
+    """The clauses of a question in order. A cut stands only before a word that begins a question of its own."""
+    parts = [part.strip(" ,;?.") for part in _BREAK.split(question.strip())]
+    merged: list[str] = []
+    for part in parts:
+        # Three words at least make a question; a shorter end (", and why?") does so only where it asks a cause.
+        if not merged or len(part.split()) >= 3 or _CAUSE.search(part):
+            merged.append(part)
+        else:
+            merged[-1] = f"{merged[-1]}, {part}"
+    clauses = []
+    for part in merged:
+        cause = bool(_CAUSE.search(part))
+        clauses.append(Clause(text=part, asks_cause=cause, asks_documents=cause or bool(_DOCUMENT.search(part))))
+    return tuple(clauses)
+
+
+def without_cause(text: str) -> str:
+    """A question after a cause as a question after its figure: `why did the margin fall in May` to `the margin in May`."""
+    figure = _MOVEMENT.sub(" ", _CAUSE_WORDS.sub(" ", text))
+    return re.sub(r"\s+", " ", figure).strip(" ,;?.")

@@ -1,0 +1,270 @@
+"""Turns a question into a plan: metrics where the semantic model understands it, documents for the rest.
+
+Without a chat model everything here is deterministic: a clause that the semantic model explains completely becomes a
+metric step, a clause that asks for a cause or that it does not explain becomes a search. With a chat model, the router
+decides on questions that the semantic model does not explain.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from datetime import date
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from rag_core.connectors.base import ChatModel
+from rag_core.datamodel.answer import Usage
+from rag_core.datamodel.plan import MetricQuery, Plan, QueryType, SearchStep, SqlStep, Step, Strategy
+from rag_core.errors import ModelFault
+from rag_core.prompts.loader import fence, load_prompt
+from rag_core.semantics.calendar import describe_range
+from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.describe import describe_query
+from rag_core.semantics.match import Match, Matcher
+from rag_core.semantics.values import ValueIndex
+from rag_core.workers.clauses import Clause, read_clauses, without_cause
+
+SEARCH_TOP = 8
+
+
+class Route(BaseModel):
+    """Which sources answer the question."""
+
+    reasoning: str = Field(description="One short sentence")
+    next_worker: Literal["sql_worker", "vector_worker", "both"]
+    task_description_sql: str
+    task_description_documents: str
+    clarification: str
+
+
+class Planner:
+    """Plans questions over one semantic model. Safe to use from several threads.
+
+    Args:
+        semantic_model: metrics and dimensions.
+        values: values of the dimensions.
+        chat_model: asked where the semantic model does not explain a question; None: never.
+        router_model: asked instead of `chat_model` for routing.
+    """
+
+    def __init__(
+        self,
+        semantic_model: SemanticModel,
+        values: ValueIndex,
+        *,
+        chat_model: ChatModel | None = None,
+        router_model: ChatModel | None = None,
+    ) -> None:
+        self.semantic_model = semantic_model
+        self.chat_model = chat_model
+        self._router = router_model or chat_model
+        self._matcher = Matcher(semantic_model, values)
+
+    def plan(
+        self, question: str, run_date: date, *, strategy: str = "auto", tables: Sequence[str] = ()
+    ) -> tuple[Plan, Usage]:
+        """The plan for a question and what planning it cost.
+
+        Args:
+            question: in plain words.
+            run_date: the day that relative times refer to.
+            strategy: `auto`, `metric` and `verified` (never a model), or `model` (the model writes the SQL).
+            tables: names of the warehouse's tables, for the router.
+        """
+        if strategy in ("model", "decomposed") and self._router is not None:
+            return self._plan_by_model(question, run_date, (), tables)
+        whole = self._matcher.match(question, run_date)
+        if whole.complete and not any(clause.asks_documents for clause in read_clauses(question)):
+            steps = [self._sql_step("s1", question, whole)]
+            return self._plan(question, run_date, steps, _strategy(steps)), Usage()
+        steps, unmatched, clarification = self._read_by_clause(question, run_date, whole)
+        if clarification:
+            plan = self._plan(question, run_date, [], "none", clarification=clarification)
+            return plan, Usage()
+        if unmatched and self._router is not None and strategy == "auto":
+            return self._plan_by_model(question, run_date, unmatched, tables)
+        return self._plan(question, run_date, steps, _strategy(steps), unmatched=unmatched), Usage()
+
+    # ------------------------------------------------------------------ without a model
+
+    def _read_by_clause(
+        self, question: str, run_date: date, whole: Match
+    ) -> tuple[list[Step], tuple[str, ...], str | None]:
+        """Steps, words of number clauses that were not understood, and a question back to the asker."""
+        clauses = read_clauses(question)
+        steps: list[Step] = []
+        searches: list[Clause] = []
+        unmatched: list[str] = []
+        queries: list[MetricQuery] = []
+        for clause in clauses:
+            match = whole if len(clauses) == 1 and not clause.asks_cause else self._matcher.match(clause.text, run_date)
+            if clause.asks_cause:
+                figure = self._matcher.match(without_cause(clause.text), run_date)
+                if figure.complete and figure.query is not None and not queries:
+                    query = _with_change(figure.query)
+                    queries.append(query)
+                    steps.append(self._metric_step(f"s{len(queries)}", query))
+                searches.append(clause)
+            elif match.complete and not clause.asks_documents:
+                step = self._sql_step(f"s{len(queries) + 1}", clause.text, match)
+                steps.append(step)
+                if step.metric_query is not None:
+                    queries.append(step.metric_query)
+            elif len(clauses) == 1 and match.ambiguous and not match.unmatched and not clause.asks_documents:
+                return [], (), _clarification(match)
+            else:
+                searches.append(clause)
+                if _has_figure(match) and not clause.asks_documents:
+                    unmatched += match.unmatched or ((match.reason,) if match.reason else ())
+        context = " ".join(dict.fromkeys(self._context(query) for query in queries))
+        for index, clause in enumerate(searches, start=1):
+            text = f"{clause.text} {context}".strip() if context else clause.text
+            if not context and len(clauses) > 1:
+                text = question
+            steps.append(SearchStep(step_id=f"d{index}", task=clause.text, query=text, top=SEARCH_TOP))
+        return steps, tuple(dict.fromkeys(unmatched)), None
+
+    def _context(self, query: MetricQuery) -> str:
+        """The words that a search needs to know what the figures are of: labels, filters and the period."""
+        words = [self.semantic_model.label(name) for name in query.metrics]
+        words += [self._spoken(item.dimension, value) for item in query.filters for value in item.values]
+        if query.time_range is not None and (query.time_range.start or query.time_range.end):
+            words.append(describe_range(query.time_range))
+        return " ".join(words)
+
+    def _spoken(self, dimension: str, value: object) -> str:
+        """A stored value as people write it: `mid_market` with its first synonym, others as they are."""
+        definition = self.semantic_model.dimensions.get(dimension)
+        spoken = definition.values.get(str(value), ()) if definition is not None and "_" in str(value) else ()
+        return spoken[0] if spoken else str(value)
+
+    def _sql_step(self, step_id: str, text: str, match: Match) -> SqlStep:
+        if match.verified is not None:
+            return SqlStep(
+                step_id=step_id,
+                task=match.verified.description,
+                sql=match.verified.sql,
+                verified=match.verified.name,
+                meanings=match.verified.meanings,
+            )
+        assert match.query is not None
+        return self._metric_step(step_id, match.query)
+
+    def _metric_step(self, step_id: str, query: MetricQuery) -> SqlStep:
+        return SqlStep(step_id=step_id, task=describe_query(query, self.semantic_model), metric_query=query)
+
+    # ------------------------------------------------------------------ with a model
+
+    def _plan_by_model(
+        self, question: str, run_date: date, unmatched: tuple[str, ...], tables: Sequence[str]
+    ) -> tuple[Plan, Usage]:
+        assert self._router is not None
+        prompt = load_prompt("plan_question")
+        user = prompt.render(
+            {
+                "run_date": run_date.isoformat(),
+                "tables": ", ".join(tables) or "unknown",
+                "question": fence("question", question),
+            }
+        )
+        try:
+            route, usage = self._router.complete(prompt.system, user, Route)
+        except ModelFault as fault:
+            # A router that cannot be read asks both sources; the evidence decides what is said.
+            usage = getattr(fault, "usage", Usage(model_calls=1))
+            route = Route(
+                reasoning="", next_worker="both", task_description_sql="", task_description_documents="", clarification=""
+            )
+        steps: list[Step] = []
+        if route.next_worker in ("sql_worker", "both"):
+            steps.append(SqlStep(step_id="s1", task=question))
+        if route.next_worker in ("vector_worker", "both"):
+            steps.append(SearchStep(step_id="d1", task=question, query=question, top=SEARCH_TOP))
+        plan = self._plan(question, run_date, steps, "model", unmatched=unmatched, reasoning=route.reasoning.strip())
+        return plan, usage
+
+    # ------------------------------------------------------------------ the plan itself
+
+    def _plan(
+        self,
+        question: str,
+        run_date: date,
+        steps: Sequence[Step],
+        strategy: Strategy,
+        *,
+        unmatched: tuple[str, ...] = (),
+        clarification: str | None = None,
+        reasoning: str = "",
+    ) -> Plan:
+        kinds = {step.kind for step in steps}
+        query_type: QueryType = (
+            "both" if len(kinds) == 2 else "sql" if kinds == {"sql"} else "documents" if kinds else "none"
+        )
+        return Plan(
+            plan_id=plan_id(question, steps),
+            question=question,
+            run_date=run_date,
+            query_type=query_type,
+            complexity="simple" if len(steps) < 2 else "complex",
+            strategy=strategy,
+            steps=tuple(steps),
+            reasoning=reasoning or _reasoning(query_type, steps),
+            unmatched=unmatched,
+            clarification=clarification,
+        )
+
+
+def plan_id(question: str, steps: Sequence[Step]) -> str:
+    """An id that is the same for the same question and steps, whatever the run date."""
+
+    def timeless(step: Step) -> dict[str, object]:
+        value = step.model_dump(mode="json", exclude={"task", "query"})
+        query = value.get("metric_query")
+        if isinstance(query, dict) and isinstance(query.get("time_range"), dict):
+            query["time_range"] = query["time_range"].get("label")
+        return value
+
+    key = json.dumps([question.strip().lower(), [timeless(step) for step in steps]], sort_keys=True)
+    return "p" + hashlib.sha256(key.encode()).hexdigest()[:14]
+
+
+def _strategy(steps: Sequence[Step]) -> Strategy:
+    if any(isinstance(step, SqlStep) and step.verified for step in steps):
+        return "verified"
+    return "metric" if steps else "none"
+
+
+def _has_figure(match: Match) -> bool:
+    """Whether a metric was recognised, so that the words left over change what is counted."""
+    return match.query is not None or any(span.role == "metric" for span in match.spans)
+
+
+def _with_change(query: MetricQuery) -> MetricQuery:
+    """For a question after a change: the figure with the period before, where it is a single period."""
+    found = query.time_range
+    whole = found is not None and found.start is not None and found.end is not None
+    if not whole or query.grain is not None or query.comparison != "none" or query.share or query.running_total:
+        return query
+    if query.average_over is not None:
+        return query
+    return query.model_copy(update={"comparison": "previous"})
+
+
+def _clarification(match: Match) -> str:
+    first = match.ambiguous[0]
+    question = first.question[:1].upper() + first.question[1:]
+    return f"{question.rstrip('.?')}. Which one is meant?"
+
+
+def _reasoning(query_type: QueryType, steps: Sequence[Step]) -> str:
+    if query_type == "sql":
+        return "The question is about figures that the semantic model defines"
+    if query_type == "documents":
+        return "The question is about what is written, so the documents are asked"
+    if query_type == "both":
+        return "The question asks for a figure and for something written, so both sources are asked side by side"
+    return "No source was found for the question"
