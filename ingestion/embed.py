@@ -74,7 +74,7 @@ def _cached(store: Store, model_id: str, hashes: list[bytes]) -> dict[bytes, str
         return {}
     with store.connection() as connection:
         rows = connection.execute(
-            statement("index/select_cached_vectors"), {"model_id": model_id, "hashes": hashes}
+            statement("index/select_cached_vectors"), {"model_id": model_id, "digests": hashes}
         ).fetchall()
     return {bytes(digest): embedding for digest, embedding in rows}
 
@@ -87,5 +87,5 @@ def _save(store: Store, model_id: str, vectors: dict[bytes, str]) -> None:
     with store.connection() as connection:
         connection.execute(
             statement("index/insert_cached_vectors"),
-            {"model_id": model_id, "hashes": hashes, "vectors": [vectors[digest] for digest in hashes]},
+            {"model_id": model_id, "digests": hashes, "vectors": [vectors[digest] for digest in hashes]},
         )

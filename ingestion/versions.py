@@ -92,7 +92,7 @@ def build_version(
         with store.connection() as connection:
             rows = connection.execute(
                 statement("index/select_chunks_without_windows"),
-                {"version_no": version.version_no, "limit": CHUNKS_TOGETHER},
+                {"wanted": version.version_no, "chunks": CHUNKS_TOGETHER},
             ).fetchall()
         if not rows:
             if _take_over(store, version):
@@ -123,7 +123,7 @@ def build_version(
 def _missing(store: Store, version: IndexVersion) -> int:
     with store.connection() as connection:
         row = connection.execute(
-            statement("index/count_chunks_without_windows"), {"version_no": version.version_no}
+            statement("index/count_chunks_without_windows"), {"wanted": version.version_no}
         ).fetchone()
     return int(row[0]) if row else 0
 
@@ -148,7 +148,7 @@ def _take_over(store: Store, version: IndexVersion) -> bool:
     with store.connection() as connection:
         connection.execute(statement("index/lock_index_state"))
         row = connection.execute(
-            statement("index/count_chunks_without_windows"), {"version_no": version.version_no}
+            statement("index/count_chunks_without_windows"), {"wanted": version.version_no}
         ).fetchone()
         if row is None or row[0]:
             return False
@@ -178,7 +178,7 @@ def maintain_index(store: Store, version: IndexVersion) -> bool:
             connection.execute(statement(f"index/{name}"))
         row = connection.execute(
             statement("index/select_graph_need"),
-            {"version_no": version.version_no, "name": graph_name(version.version_no)},
+            {"wanted": version.version_no, "name": graph_name(version.version_no)},
         ).fetchone()
         windows, exists, valid = row if row is not None else (0, False, False)
         index = sql.Identifier("nightshift", graph_name(version.version_no))

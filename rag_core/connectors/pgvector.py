@@ -174,7 +174,7 @@ class IndexReader:
         if not chunks:
             return {}
         with self._connection.cursor(row_factory=class_row(StoredPassage)) as cursor:
-            cursor.execute(statement("search/select_passages"), {"chunks": list(chunks)})
+            cursor.execute(statement("search/select_passages"), {"numbers": list(chunks)})
             return {passage.chunk_no: passage for passage in cursor}
 
 

@@ -1,2 +1,2 @@
 DELETE FROM nightshift.chunk
-WHERE chunk_no = ANY(%(chunks)s)
+WHERE chunk_no = any(%(chunks)s)

@@ -11,7 +11,7 @@ SELECT
     new.kind,
     new.tokens,
     new.terms,
-    decode(new.text_hash, 'hex')
+    decode(new.text_hash, 'hex') AS text_hash
 FROM
     jsonb_to_recordset(%(chunks)s::jsonb) AS new (
         ordinal integer,

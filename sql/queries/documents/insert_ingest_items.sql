@@ -6,8 +6,8 @@ SELECT
     new.document_id,
     new.batch,
     new.source,
-    decode(new.root, 'hex'),
-    decode(new.location, 'hex'),
+    decode(new.root, 'hex') AS root,
+    decode(new.location, 'hex') AS location,
     new.path,
     new.size_bytes,
     new.content_hash

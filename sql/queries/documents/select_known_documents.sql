@@ -10,5 +10,5 @@ SELECT
     stage,
     reason
 FROM nightshift.document
-WHERE source = ANY(%(sources)s)
+WHERE source = any(%(sources)s)
 ORDER BY source, path

@@ -1,6 +1,6 @@
 WITH gone AS (
     DELETE FROM nightshift.posting
-    WHERE chunk_no = ANY(%(chunks)s)
+    WHERE chunk_no = any(%(chunks)s)
     RETURNING term_no
 )
 

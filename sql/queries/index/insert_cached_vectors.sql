@@ -3,5 +3,5 @@ SELECT
     %(model_id)s,
     new.text_hash,
     new.embedding::halfvec
-FROM unnest(%(hashes)s::bytea[], %(vectors)s::text[]) AS new (text_hash, embedding)
+FROM unnest(%(digests)s::bytea[], %(vectors)s::text[]) AS new (text_hash, embedding)
 ON CONFLICT DO NOTHING

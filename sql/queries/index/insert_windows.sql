@@ -8,5 +8,9 @@ SELECT
 FROM
     unnest(%(chunks)s::integer[], %(documents)s::integer[], %(ordinals)s::smallint[], %(vectors)s::text[])
         AS new (chunk_no, document_no, ordinal, embedding)
-WHERE EXISTS (SELECT 1 FROM nightshift.chunk WHERE chunk.chunk_no = new.chunk_no)
+WHERE
+    EXISTS (
+        SELECT 1 FROM nightshift.chunk
+        WHERE chunk.chunk_no = new.chunk_no
+    )
 ON CONFLICT DO NOTHING

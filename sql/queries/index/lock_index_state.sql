@@ -1,8 +1,8 @@
 SELECT
     generation,
     (
-        SELECT version_no FROM nightshift.index_version
-        WHERE status = 'serving'
+        SELECT version.version_no FROM nightshift.index_version AS version
+        WHERE version.status = 'serving'
     ) AS serving
 FROM nightshift.index_state
 FOR UPDATE OF index_state

@@ -2,4 +2,4 @@ SELECT
     text_hash,
     embedding::text
 FROM nightshift.embedding_cache
-WHERE model_id = %(model_id)s AND text_hash = ANY(%(hashes)s)
+WHERE model_id = %(model_id)s AND text_hash = any(%(digests)s::bytea[])

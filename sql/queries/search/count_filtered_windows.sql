@@ -1,2 +1,2 @@
 SELECT count(*) FROM nightshift.chunk_window
-WHERE version_no = %(version)s AND document_no = ANY(%(documents)s::integer[])
+WHERE version_no = %(version)s AND document_no = any(%(documents)s::integer[])

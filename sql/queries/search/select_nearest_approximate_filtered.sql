@@ -8,7 +8,7 @@ FROM (
     FROM nightshift.chunk_window
     WHERE
         version_no = {version}
-        AND document_no = ANY(%(documents)s::integer[])
+        AND document_no = any(%(documents)s::integer[])
     ORDER BY embedding::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})
     LIMIT %(windows)s
 ) AS nearest

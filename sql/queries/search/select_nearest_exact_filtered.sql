@@ -9,7 +9,7 @@ FROM (
     FROM nightshift.chunk_window
     WHERE
         version_no = %(version)s
-        AND document_no = ANY(%(documents)s::integer[])
+        AND document_no = any(%(documents)s::integer[])
     ORDER BY embedding <#> %(vector)s::halfvec
     LIMIT %(windows)s
 ) AS nearest

@@ -21,4 +21,4 @@ SELECT
     document.metadata
 FROM nightshift.chunk
 INNER JOIN nightshift.document ON chunk.document_no = document.document_no
-WHERE chunk.chunk_no = ANY(%(chunks)s)
+WHERE chunk.chunk_no = any(%(numbers)s::integer[]) -- noqa: RF02

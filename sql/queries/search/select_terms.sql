@@ -3,4 +3,4 @@ SELECT
     term_no,
     chunks
 FROM nightshift.term
-WHERE term = ANY(%(terms)s)
+WHERE term = any(%(terms)s)
