@@ -13,7 +13,7 @@ from rag_core.datamodel.evidence import ColumnMeaning
 
 QueryType = Literal["sql", "documents", "both", "none"]
 Complexity = Literal["simple", "complex", "decomposed"]
-Strategy = Literal["replay", "metric", "verified", "model", "decomposed", "none"]
+Strategy = Literal["replay", "metric", "verified", "documents", "model", "decomposed", "none"]
 Grain = Literal["day", "week", "month", "quarter", "year"]
 
 
