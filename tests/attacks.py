@@ -226,3 +226,24 @@ DISGUISES: dict[str, str] = {
     "white space": "\n\t {s}\r\n",
     "form feed": "\f{s}",
 }
+
+# Routes by which a hidden column would leak where it is not cut out: these may run, but must not bring it along.
+LEAK_ROUTES: dict[str, tuple[str, ...]] = {
+    "expression": (
+        "o", "orders.*", "o.*", "to_jsonb(o)", "to_jsonb(o.*)", "row_to_json(o)", "(o)::text", "o::text",
+        "CAST(o AS text)", "ROW(o.*)", "json_build_object('a', o)", "jsonb_agg(o)", "json_agg(o)", "array_agg(o)",
+        "(SELECT x FROM orders x LIMIT 1)", "(SELECT to_jsonb(x) FROM orders x LIMIT 1)", "concat(o)", "o IS NULL",
+        "jsonb_each_text(to_jsonb(o))", "to_jsonb(o) ->> 'total'", "to_jsonb(o) -> 'total'", "max(o::text)",
+        "(SELECT string_agg(x::text, ',') FROM orders x)", "format('%s', o)", "coalesce(o::text, '')",
+        "(o).*", "(SELECT e FROM orders AS z(a, b, c, d, e, f, g, h) LIMIT 1)", "num_nonnulls(o)",
+        "(SELECT to_jsonb(s) FROM (SELECT * FROM orders) s LIMIT 1)",
+        "(SELECT to_jsonb(j) FROM (orders CROSS JOIN customers) j LIMIT 1)",
+    ),
+    "source": (
+        "orders s", "ONLY orders s", "orders AS s(a, b, c, d, e, f, g)", "(SELECT * FROM orders) s", "(TABLE orders) s",
+        "(SELECT orders FROM orders) s", "(SELECT o.* FROM orders o) s", "orders s TABLESAMPLE SYSTEM (100)",
+        "(orders NATURAL JOIN customers)", "(orders s JOIN customers k USING (id))", "(SELECT (o).* FROM orders o) s",
+        "(SELECT to_jsonb(o) AS j FROM orders o) s", "orders s NATURAL JOIN orders t", "customers s, orders t",
+        "orders s FULL JOIN orders t USING (id)", "jsonb_each_text((SELECT to_jsonb(x) FROM orders x LIMIT 1)) s",
+    ),
+}  # fmt: skip
