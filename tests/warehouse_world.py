@@ -62,7 +62,10 @@ def world() -> Catalog:
             table("public", "secrets", "token"),
             table("public", "order_ids", "id", kind="view", definition="SELECT orders.id FROM public.orders"),
             table("public", "order_totals", "total", kind="view", definition="SELECT total FROM public.orders"),
-            table("public", "order_rows", "t", kind="view", definition="SELECT to_jsonb(o.*) AS t FROM public.orders o"),
+            table(
+                "public", "order_rows", "t", kind="view",
+                definition="SELECT to_jsonb(o.*) AS t FROM public.orders o",
+            ),
             table("public", "secret_view", "token", kind="view", definition="SELECT token FROM public.secrets"),
             table(
                 "public", "secret_matview", "token", kind="materialized_view",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from rag_core.datamodel.catalog import Catalog, CatalogTable
-from rag_core.policy.names import NameRules, Suggestion, asked_back, near_misses
+from rag_core.policy.names import MOST_SUGGESTIONS, NameRules, Suggestion, asked_back, near_misses
 from rag_core.policy.refusal import Refusal
 from rag_core.policy.rules import Policy, split_name
 
@@ -77,6 +78,8 @@ class Access:
                 *(_quoted_name(split_name(column)[:2]) for column in ruled),
             )
         )
+        # Whether a table may be suggested; whoever looks into views narrows it.
+        self.offered: Callable[[CatalogTable], bool] = lambda table: True
         self._computed: dict[str, TableAccess] = {}
 
     @cached_property
@@ -214,8 +217,10 @@ class Access:
             if any(table.name.lower() == folded for table in known):
                 named = [Suggestion(name=self._written(t), score=0.9) for t in known if t.name.lower() == folded]
             return self._refuse_unknown("unknown_table", f"unknown schema {schema} in {wanted}", named)
-        pairs = [(table.name, self._written(table)) for table in known]
-        return self._refuse_unknown("unknown_table", f"unknown table {wanted}", near_misses(name, pairs))
+        by_name = {self._written(table): table for table in known}
+        found = near_misses(name, [(table.name, written) for written, table in by_name.items()], most=20)
+        offered = [item for item in found if self.offered(by_name[item.name])][:MOST_SUGGESTIONS]
+        return self._refuse_unknown("unknown_table", f"unknown table {wanted}", offered)
 
     def _refuse_unknown(self, code: str, message: str, found: list[Suggestion]) -> Refusal:
         return Refusal(

@@ -45,6 +45,7 @@ class SqlGuard:
         self.catalog = catalog
         self._rules = name_rules(catalog.dialect)
         self._access = Access(policy, catalog, self._rules)
+        self._access.offered = lambda table: self._views.reason(table) is None
 
     @cached_property
     def _functions(self) -> FunctionGuard:

@@ -31,18 +31,23 @@ class ViewGuard:
 
     def check(self, table: CatalogTable) -> None:
         """Raises Refusal where the table is a view over hidden data that the policy does not name."""
+        reason = self.reason(table)
+        if reason is not None:
+            raise Refusal(
+                "table_excluded",
+                f"the view {table.qualified_name} {reason}; the policy would have to name it under tables.include",
+            )
+
+    def reason(self, table: CatalogTable) -> str | None:
+        """Why a view must not be read; None where it may, and for tables."""
         if table.kind not in VIEW_KINDS or not self._access.hides_anything or self._access.vouched(table):
-            return
+            return None
         name = table.qualified_name
         if name not in self._reasons:
             # A view that reads itself through others cannot exist; the entry guards against a catalog that says so.
             self._reasons[name] = None
             self._reasons[name] = self._reason(table)
-        reason = self._reasons[name]
-        if reason is not None:
-            raise Refusal(
-                "table_excluded", f"the view {name} {reason}; the policy would have to name it under tables.include"
-            )
+        return self._reasons[name]
 
     def _reason(self, view: CatalogTable) -> str | None:
         """Why the view is hidden, None where it is not."""

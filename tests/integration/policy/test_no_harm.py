@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from rag_core.datamodel.query import Limits, cell_to_json
+from rag_core.datamodel.query import GuardedSql, Limits, cell_to_json
 from rag_core.errors import QueryFault
 from rag_core.policy.sql_guard import SqlGuard
 from tests.attacks import (
@@ -48,7 +48,7 @@ def _spoiled(text: str, dice: random.Random) -> str:
 
 def attacks() -> Iterator[str]:
     """Composed attacks, the same every time."""
-    dice = random.Random(SEED)  # noqa: S311 - not for secrets
+    dice = random.Random(SEED)
     expressions = [item for items in HARMFUL_EXPRESSIONS.values() for item in items] + list(LEAK_ROUTES["expression"])
     sources = [item for items in HARMFUL_SOURCES.values() for item in items] + list(LEAK_ROUTES["source"])
     for template in EXPRESSION_POSITIONS.values():
@@ -142,12 +142,10 @@ def test_attacks_do_no_harm(world_dsn: str, world_warehouse: Warehouse) -> None:
 
 
 def _settings(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    """Settings of the adapter's own pooled connection, as the next query finds them."""
-    from rag_core.datamodel.query import GuardedSql  # noqa: PLC0415 - made by hand only here, to look behind the guard
-
+    """Settings of the adapter's own pooled connection, as the next query finds them; asked past the guard."""
     names = "'statement_timeout', 'role', 'search_path', 'transaction_read_only', 'TimeZone', 'lock_timeout'"
     query = GuardedSql(
-        text=f"SELECT name, setting FROM pg_settings WHERE name IN ({names}) "  # noqa: S608 - fixed names
+        text=f"SELECT name, setting FROM pg_settings WHERE name IN ({names}) "
         "UNION ALL SELECT 'user', current_user ORDER BY 1",
         dialect="postgres",
         limits=Limits(timeout_seconds=3),
