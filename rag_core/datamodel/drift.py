@@ -112,7 +112,7 @@ class Change(Record):
 
 
 class DriftEvent(Record):
-    """A change that was recorded, with its state; closed unless `open`. `decided_by` and `note` tell of the decision."""
+    """A change that was recorded, with its state; `decided_by` and `note` tell of the decision."""
 
     event_id: int
     change: Change

@@ -1,0 +1,155 @@
+"""`nightshift drift`: what changed in the warehouse's schema, whom it touches, and what people decide about it."""
+
+from __future__ import annotations
+
+import getpass
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from rag_core.cli.output import JsonOption, console, emit
+from rag_core.datamodel.drift import Change, DriftEvent, DriftReport, EventState
+from rag_core.schema.decisions import accept_events, map_event, reject_events
+from rag_core.schema.drift import detect_drift
+from rag_core.schema.events import list_decisions, list_events
+from rag_core.wiring import open_services
+
+Events = Annotated[list[str], typer.Argument(help="Numbers of events, or change ids, as `drift history` shows them.")]
+Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision.")]
+Actor = Annotated[str | None, typer.Option("--actor", help="Who decides; the user of this machine by default.")]
+
+
+def _person(actor: str | None) -> str:
+    if actor:
+        return actor
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"
+
+
+def _names(change: Change) -> str:
+    found = [item.question_id or item.metric or item.id or item.plan_id or "" for item in change.affected]
+    return ", ".join(dict.fromkeys(found))
+
+
+def _change_table(changes: tuple[Change, ...]) -> Table:
+    table = Table("Severity", "Change", "Object", "Before", "After", "Touches", "Id")
+    for change in changes:
+        kind = change.kind if change.confidence == 1 else f"{change.kind} ({change.confidence:.0%})"
+        table.add_row(
+            change.severity,
+            kind,
+            change.object,
+            _short(change.before),
+            _short(change.after),
+            _names(change),
+            change.change_id,
+        )
+        for candidate in change.candidates:
+            table.add_row("", "", f"  perhaps {candidate.object}", "", f"{candidate.score:.0%}", candidate.reason, "")
+    return table
+
+
+def _short(text: str | None) -> str:
+    if text is None:
+        return ""
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:57] + "..."
+
+
+def _render_report(report: DriftReport) -> None:
+    sentences = {
+        "baseline": "This schema is the baseline: the next check compares with it.",
+        "unchanged": "The schema has not changed since the last check.",
+        "changed": f"{len(report.changes)} changes.",
+        "incomplete": f"The snapshot is incomplete and was compared with nothing: {report.reason}",
+        "held": report.reason,
+    }
+    console.print(sentences[report.status], markup=False)
+    if report.changes:
+        console.print(_change_table(report.changes))
+    if report.reverted:
+        console.print(f"Undone since: event {', '.join(str(event) for event in report.reverted)}")
+    if report.open_events:
+        console.print(f"{report.open_events} events wait for a decision: nightshift drift accept | reject | map")
+
+
+def _render_events(events: tuple[DriftEvent, ...]) -> None:
+    table = Table("Event", "State", "Severity", "Change", "Object", "Before", "After", "Found", "By")
+    for event in events:
+        change = event.change
+        table.add_row(
+            str(event.event_id),
+            event.state,
+            change.severity,
+            change.kind,
+            change.object,
+            _short(change.before),
+            _short(change.after),
+            event.opened_at.isoformat(timespec="minutes"),
+            event.decided_by or "",
+        )
+    console.print(table)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands to the command line."""
+    group = typer.Typer(help="Changes of the warehouse's schema.", no_args_is_help=True)
+    app.add_typer(group, name="drift")
+
+    @group.callback()
+    def _group() -> None:
+        """Changes of the warehouse's schema."""
+
+    @group.command()
+    def check(
+        record: Annotated[bool, typer.Option("--record/--no-record", help="Keep the snapshot and the events.")] = True,
+        as_json: JsonOption = False,
+    ) -> None:
+        """Compare the warehouse's schema with the accepted one. Exit code 1 where the snapshot failed half-way."""
+        with open_services() as services:
+            report = detect_drift(services.warehouse, services.store, record=record, actor=_person(None))
+        emit(report, as_json=as_json, render=lambda: _render_report(report))
+        if report.status == "incomplete":
+            raise typer.Exit(1 if report.reachable else 3)
+
+    @group.command()
+    def history(
+        state: Annotated[EventState | None, typer.Option("--state", help="Only events in this state.")] = None,
+        limit: Annotated[int, typer.Option("--limit", min=1)] = 100,
+        as_json: JsonOption = False,
+    ) -> None:
+        """List the events, the latest first, and the decisions on them."""
+        with open_services() as services:
+            events = list_events(services.store, state=state, limit=limit)
+            decisions = list_decisions(services.store, limit=limit)
+        emit({"events": events, "decisions": decisions}, as_json=as_json, render=lambda: _render_events(events))
+
+    @group.command()
+    def accept(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
+        """Accept changes: the schema is meant to be so."""
+        with open_services() as services:
+            done = accept_events(services.store, events, actor=_person(actor), note=note)
+        emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
+
+    @group.command()
+    def reject(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
+        """Reject changes: they are to be undone; of a probable rename: it is none."""
+        with open_services() as services:
+            done = reject_events(services.store, events, actor=_person(actor), note=note)
+        emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
+
+    @group.command("map")
+    def map_to(
+        event: Annotated[str, typer.Argument(help="The event of the column or table that vanished.")],
+        to: Annotated[str, typer.Option("--to", help="What it became: schema.table.column or schema.table.")],
+        note: Note = "",
+        actor: Actor = None,
+        as_json: JsonOption = False,
+    ) -> None:
+        """Say what a column or table that vanished has become."""
+        with open_services() as services:
+            done = (map_event(services.store, event, to, actor=_person(actor), note=note),)
+        emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))

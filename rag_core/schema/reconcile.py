@@ -1,0 +1,238 @@
+"""Holds a schema against the accepted one, and brings events and the accepted schema up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import psycopg
+
+from rag_core.datamodel.catalog import Catalog, CatalogTable
+from rag_core.datamodel.drift import Change, DriftEvent, DriftRules, Lineage
+from rag_core.schema.change import ChangeMaker
+from rag_core.schema.diff import diff_catalogs, matches
+from rag_core.schema.events import (
+    active_events,
+    decide_event,
+    open_event,
+    read_rename_decisions,
+    retire_events,
+    touch_events,
+)
+from rag_core.schema.impact import find_affected
+from rag_core.schema.snapshots import Digests, Key, StoredSnapshot, find_baseline, read_tables, save_baseline
+
+MASS = "mass_disappearance"
+_UNDECIDED = frozenset({"open", "rejected"})
+_RENAMED = frozenset({"column_renamed", "table_renamed", "table_moved"})
+_NAMES_SHOWN = 5
+
+
+class Side(NamedTuple):
+    """A schema as it is now: digests, and a way to get at the tables that are needed."""
+
+    warehouse: str
+    digests: Digests
+    tables: Callable[[Iterable[Key]], list[CatalogTable]]
+    closed_schemas: tuple[str, ...]
+    taken_at: datetime
+
+
+class Comparison(NamedTuple):
+    """What differs from the accepted schema.
+
+    `changes` are all differences, `new` those without an event, `over` the events whose difference is gone.
+    `missing` names tables that vanished, where they are so many that somebody must confirm it.
+    """
+
+    changes: tuple[Change, ...]
+    new: tuple[Change, ...]
+    over: tuple[DriftEvent, ...]
+    active: dict[str, DriftEvent]
+    missing: tuple[str, ...] = ()
+
+
+class Recorded(NamedTuple):
+    """Events that were closed because the schema went back, and how many are open."""
+
+    reverted: tuple[DriftEvent, ...]
+    open_events: int
+
+
+def side_of(connection: psycopg.Connection, warehouse: str, snapshot: StoredSnapshot, digests: Digests) -> Side:
+    """A stored snapshot as a side."""
+
+    def tables(keys: Iterable[Key]) -> list[CatalogTable]:
+        wanted = sorted(keys)
+        found = read_tables(connection, [digests[key] for key in wanted])
+        return [found[digests[key]] for key in wanted]
+
+    return Side(warehouse, digests, tables, snapshot.closed_schemas, snapshot.taken_at)
+
+
+def compare_sides(
+    connection: psycopg.Connection,
+    before: Side,
+    now: Side,
+    *,
+    rules: DriftRules,
+    earlier_rules: DriftRules | None = None,
+) -> tuple[Change, ...]:
+    """The differences of two schemas; only tables whose digests differ are loaded."""
+    keys = set(before.digests) | set(now.digests)
+    if earlier_rules is None or earlier_rules == rules:
+        keys = {key for key in keys if before.digests.get(key) != now.digests.get(key)}
+    return diff_catalogs(
+        _catalog(before, keys),
+        _catalog(now, keys),
+        rules=rules,
+        earlier_rules=earlier_rules,
+        decisions=read_rename_decisions(connection, now.warehouse),
+    )
+
+
+def compare_with_baseline(
+    connection: psycopg.Connection,
+    now: Side,
+    *,
+    rules: DriftRules,
+    earlier: StoredSnapshot,
+    lineage: Sequence[Lineage] = (),
+    confirmed: bool = False,
+) -> Comparison:
+    """Holds a schema against the accepted one.
+
+    Args:
+        connection: the store.
+        now: the schema as it is.
+        rules: what counts.
+        earlier: the last complete snapshot, for the rules and the closed schemas of that time.
+        lineage: what reads the schema; the changes come with whom they touch.
+        confirmed: somebody has confirmed that so many tables are gone.
+    """
+    digests = find_baseline(connection, now.warehouse) or {}
+    accepted = side_of(connection, now.warehouse, earlier, digests)
+    changes = compare_sides(connection, accepted, now, rules=rules, earlier_rules=earlier.rules)
+    active = active_events(connection, now.warehouse)
+    vanished = [change for change in changes if change.kind == "table_removed" and change.change_id not in active]
+    watched = sum(not matches(".".join(key), rules.ignore_tables) for key in digests)
+    if not confirmed and len(vanished) >= rules.hold_minimum and len(vanished) > rules.hold_share * watched:
+        missing = tuple(change.object for change in vanished)
+        mass = _mass_change(now, watched, missing, rules)
+        new = () if mass.change_id in active else (mass,)
+        return Comparison((mass,), new, (), active, missing)
+    found = {change.change_id for change in changes}
+    return Comparison(
+        changes=changes,
+        new=find_affected([change for change in changes if change.change_id not in active], lineage),
+        over=tuple(event for key, event in active.items() if key not in found),
+        active=active,
+    )
+
+
+def record_held(
+    connection: psycopg.Connection, comparison: Comparison, now: Side, *, snapshot_id: int, actor: str, moment: datetime
+) -> int:
+    """Opens the event that asks for confirmation; nothing else is touched. Returns how many events are open."""
+    for change in comparison.new:
+        open_event(connection, now.warehouse, change, snapshot_id=snapshot_id, actor=actor, moment=moment)
+    return sum(event.state == "open" for event in active_events(connection, now.warehouse).values())
+
+
+def record_comparison(
+    connection: psycopg.Connection, comparison: Comparison, now: Side, *, snapshot_id: int, actor: str, moment: datetime
+) -> Recorded:
+    """Opens new events, closes those whose difference is gone, and accepts the tables on which all is decided."""
+    reverted = []
+    changed = {change.object for change in comparison.changes}
+    retired = [event.event_id for event in comparison.over if event.state not in _UNDECIDED]
+    if retired:
+        retire_events(connection, retired)
+    for event in comparison.over:
+        if event.state not in _UNDECIDED:
+            continue
+        if event.change.object in changed:
+            decide_event(connection, event, "supersede", actor=actor, moment=moment)
+        else:
+            decide_event(connection, event, "revert", actor=actor, moment=moment)
+            reverted.append(event)
+    seen = [
+        comparison.active[change.change_id].event_id
+        for change in comparison.changes
+        if change.change_id in comparison.active
+    ]
+    if seen:
+        touch_events(connection, seen, moment)
+    for change in comparison.new:
+        open_event(connection, now.warehouse, change, snapshot_id=snapshot_id, actor=actor, moment=moment)
+    open_events = advance_baseline(connection, now, moment)
+    return Recorded(tuple(reverted), open_events)
+
+
+def advance_baseline(connection: psycopg.Connection, now: Side, moment: datetime) -> int:
+    """Accepts the present form of every table on which nothing waits for a decision. Returns how many events do.
+
+    Decided events of those tables retire with it: their difference is the accepted schema now.
+    """
+    active = active_events(connection, now.warehouse)
+    undecided = {event.change.table for event in active.values() if event.state in _UNDECIDED}
+    baseline = find_baseline(connection, now.warehouse) or {}
+    moved_to = {
+        event.change.after: event.change.table
+        for event in active.values()
+        if event.change.kind in ("table_renamed", "table_moved")
+    }
+    # Views and references follow a rename without being changed themselves; they wait with it.
+    rename_waits = any(event.change.kind in _RENAMED and event.state in _UNDECIDED for event in active.values())
+    named = {event.change.table for event in active.values()}
+    table_missing = any(event.change.kind == "table_removed" and event.state in _UNDECIDED for event in active.values())
+    accepted: Digests = {}
+    for key, digest in baseline.items():
+        name = ".".join(key)
+        follows = rename_waits and name not in named and key in now.digests
+        if name in undecided or follows:
+            accepted[key] = digest
+    for key, digest in now.digests.items():
+        name = ".".join(key)
+        origin = moved_to.get(name, name)
+        # As long as a table is missed, a new one may be what it became: somebody may still say so.
+        waits = origin in undecided or (table_missing and key not in baseline and name not in moved_to)
+        if not waits:
+            accepted.setdefault(key, digest)
+    if accepted != baseline:
+        save_baseline(connection, now.warehouse, accepted, moment)
+    settled = [
+        event.event_id
+        for event in active.values()
+        if event.state not in _UNDECIDED and _settled(event, accepted, now, undecided)
+    ]
+    if settled:
+        retire_events(connection, settled)
+    return sum(event.state == "open" for event in active.values())
+
+
+def _settled(event: DriftEvent, accepted: Digests, now: Side, undecided: set[str]) -> bool:
+    if event.change.table in undecided:
+        return False
+    if event.change.kind == "table_added":
+        return any(".".join(key) == event.change.table for key in accepted)
+    return True
+
+
+def _catalog(side: Side, keys: Iterable[Key]) -> Catalog:
+    dialect, _, database = side.warehouse.partition(":")
+    return Catalog(
+        dialect=dialect,
+        database=database,
+        taken_at=side.taken_at,
+        tables=tuple(side.tables(key for key in keys if key in side.digests)),
+        closed_schemas=side.closed_schemas,
+    )
+
+
+def _mass_change(now: Side, watched: int, missing: tuple[str, ...], rules: DriftRules) -> Change:
+    shown = ", ".join(missing[:_NAMES_SHOWN]) + (", ..." if len(missing) > _NAMES_SHOWN else "")
+    return ChangeMaker(rules).make(
+        "mass_disappearance", now.warehouse, before=f"{watched} tables", after=f"{len(missing)} missing: {shown}"
+    )

@@ -1,0 +1,3 @@
+SELECT report FROM nightshift.drift_run
+WHERE finished_at >= %(requested_at)s AND status <> 'incomplete'
+ORDER BY run_id DESC LIMIT 1

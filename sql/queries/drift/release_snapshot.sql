@@ -1,0 +1,2 @@
+UPDATE nightshift.schema_snapshot SET status = 'complete', reason = ''
+WHERE snapshot_id = %(snapshot_id)s AND status = 'held'

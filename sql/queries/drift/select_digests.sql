@@ -1,0 +1,1 @@
+SELECT table_digests FROM nightshift.schema_snapshot WHERE snapshot_id = %(snapshot_id)s
