@@ -131,7 +131,7 @@ def test_near_misses_are_proposed_with_their_likeness() -> None:
     assert verdict.suggestions[0] == "public.customers"
     assert verdict.scores[0] > 0.8
     assert "did you mean public.customers?" in verdict.message
-    assert GUARD.check("SELECT 1 FROM secrts").suggestions == (), "an excluded table must not be named"
+    assert "public.secret" not in str(GUARD.check("SELECT 1 FROM secretz")), "an excluded table must not be named"
     assert GUARD.check("SELECT totl FROM orders").suggestions == (), "an excluded column must not be named"
 
 
