@@ -72,7 +72,8 @@ class TypeRule(RuleModel):
     """Evidence for one document type.
 
     Each part that matches adds its weight: `paths` are globs, `titles`, `headings` and `phrases` regular expressions.
-    `headings` and `phrases` count once for each of their patterns that occurs.
+    `headings` and `phrases` count once for each of their patterns that occurs; `against` takes the title's weight away
+    where a pattern is found in the title, and once more where it is found in the path.
     """
 
     document_type: str

@@ -173,13 +173,20 @@ def _title(file: SourceFile, metadata: dict[str, Any], blocks: Sequence[Block]) 
         # A page's title often carries the site's name behind the heading.
         first = headings[0].text if headings else ""
         return first if len(first) > 3 and stated.startswith(first) else stated
-    if headings and (headings[0].level == 1 or blocks[0].kind == "heading"):
-        return headings[0].text
+    if headings:
+        first = headings[0]
+        lone = sum(heading.level == first.level for heading in headings) == 1
+        if first.level == 1 or (blocks[0] is first and lone):
+            return first.text
     return _stem(file)
 
 
 def _stem(file: SourceFile) -> str:
-    return PurePosixPath(file.relative_path).name.split(".")[0] or PurePosixPath(file.relative_path).name
+    """The file's name as a title: without suffixes, words apart."""
+    name = PurePosixPath(file.relative_path).name
+    stem = name.split(".")[0] or name
+    words = re.sub(r"[-_]+", " ", stem).strip() or stem
+    return words[0].upper() + words[1:] if words.islower() else words
 
 
 def _nightshift(reader: str) -> str:

@@ -69,10 +69,15 @@ def _document_name(value: Any, number: int) -> str:
 
 
 def _stated(value: Any) -> dict[str, Any]:
-    """Plain top-level values under names that commonly describe a document."""
+    """Plain top-level values that describe the document: all short ones where it calls itself a document by a title
+    or a type, else those under names that commonly do.
+    """
     if not isinstance(value, Mapping):
         return {}
-    return {key: value[key] for key in _STATED if isinstance(value.get(key), str | int)}
+    plain = {key: item for key, item in value.items() if isinstance(item, str | int) and len(str(item)) <= 200}
+    if "title" in plain or "document_type" in plain:
+        return plain
+    return {key: plain[key] for key in _STATED if key in plain}
 
 
 def _yaml_sections(node: Node, value: Any, text: str, level: int) -> Iterator[Block]:
@@ -120,7 +125,7 @@ def leaves(path: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from leaves(f"{path}.{key}" if path else str(key), item)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         if all(not isinstance(item, Mapping | list) for item in value):
-            yield path, ", ".join(_leaf(item) for item in value)
+            yield path, ", ".join(_leaf(item) for item in value) or "[]"
             return
         for number, item in enumerate(value):
             yield from leaves(f"{path}[{number}]", item)
