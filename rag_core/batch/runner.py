@@ -5,26 +5,27 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from psycopg.types.json import Jsonb
+from psycopg.types.json import Json, Jsonb
 
 from rag_core.batch.usage import add_usage
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
-from rag_core.datamodel.answer import Answer, Usage, Verdict
+from rag_core.datamodel.answer import Answer, Verdict
 from rag_core.datamodel.question import Batch, Question
-from rag_core.datamodel.report import BatchOutcome, QuestionOutcome
+from rag_core.datamodel.report import BatchOutcome, History
 from rag_core.errors import ConfigurationError
 from rag_core.quality.decide import decide
+from rag_core.quality.observation import RunContext
 from rag_core.quality.suites import observe_answer
 from rag_core.quality.validate import judge
-from rag_core.reports.bundle import AnsweredQuestion, RunBundle
-from rag_core.reports.files import write_report
-from rag_core.reports.writer import publish_run, read_history
+from rag_core.reports.bundle import AnsweredQuestion, RunBundle, answer_fingerprint
+from rag_core.reports.files import report_path, write_reports
+from rag_core.reports.writer import apply_reviews, lock_batch, publish_run, read_history
 
 if TYPE_CHECKING:
     from rag_core.graph.build import Orchestrator
@@ -112,34 +113,48 @@ class BatchRunner:
                 progress(question.question_id, answer)
         return counts
 
-    def finish(self, run_id: str) -> BatchOutcome:
-        """Judges all staged answers in one pass, publishes them in one transaction and writes the report.
+    def resume(self, run_id: str, *, progress: Progress | None = None) -> BatchOutcome:
+        """Answers what a run that was cut off has not answered yet, and finishes it."""
+        run = self._load(run_id)
+        self.answer(run_id, [question.question_id for question in run.batch.questions], progress=progress)
+        return self.finish(run_id)
 
-        Safe to repeat: the same run leaves the same rows. A question without a staged answer is a failed row.
+    def find_unfinished(self, batch: Batch, run_date: date) -> str | None:
+        """The last run of this batch and date that was never finished, or None."""
+        with self._store.connection() as connection:
+            row = connection.execute(
+                statement("batches/find_unfinished_run"), {"batch": batch.batch, "run_date": run_date}
+            ).fetchone()
+        return str(row[0]) if row is not None else None
+
+    def finish(self, run_id: str) -> BatchOutcome:
+        """Judges all staged answers in one pass, publishes them and writes the report: all of it or nothing.
+
+        Safe to repeat: the same run leaves the same rows. A question without a staged answer is a failed row. Raises
+        ServiceUnavailable where the store is gone, ConfigurationError where the report cannot be written.
         """
         run = self._load(run_id)
         answered = self._collect(run_id, run)
-        outcomes = self._judge(answered)
-        bundle = RunBundle(
-            run_id=run_id,
-            batch=run.batch,
-            run_date=run.run_date,
-            started_at=run.started_at,
-            finished_at=datetime.now(UTC),
-            published=run.publish,
-            items=tuple(
-                AnsweredQuestion(question=question, answer=answer, outcome=outcome)
-                for (question, answer), outcome in zip(answered, outcomes, strict=True)
-            ),
-            usage=add_usage(answer.usage for _, answer in answered),
-        )
         with self._store.connection() as connection:
+            # Until the end nobody else publishes or reviews this batch: what is judged here is what is published.
+            lock_batch(connection, run.batch.batch)
             history = read_history(connection, run.batch, before=run.run_date)
-        report_path = write_report(bundle, history, self._reports_folder)
-        outcome = _summarise(bundle, report_path)
-        with self._store.connection() as connection:
+            bundle = RunBundle(
+                run_id=run_id,
+                batch=run.batch,
+                run_date=run.run_date,
+                started_at=run.started_at,
+                finished_at=datetime.now(UTC),
+                published=run.publish,
+                items=tuple(_judge(answered, history, run.run_date)),
+                usage=add_usage(answer.usage for _, answer in answered),
+            )
             if run.publish:
-                publish_run(connection, bundle, report_path)
+                bundle = apply_reviews(connection, bundle)
+            path = report_path(bundle, self._reports_folder)
+            if run.publish:
+                publish_run(connection, bundle, path)
+            outcome = _summarise(bundle, path)
             connection.execute(
                 statement("batches/finish_run"),
                 {
@@ -148,15 +163,9 @@ class BatchRunner:
                     "outcome": Jsonb(outcome.model_dump(mode="json", exclude={"questions"})),
                 },
             )
+            # Last, so that a disk that is full takes the rows back too.
+            write_reports(bundle, history, path)
         return outcome
-
-    def _judge(self, answered: Sequence[tuple[Question, Answer]]) -> list[QuestionOutcome]:
-        observations = [item for question, answer in answered for item in observe_answer(question, answer)]
-        results = judge(observations)
-        return [
-            decide(question, answer, [check for check in results if check.question_id == question.question_id])
-            for question, answer in answered
-        ]
 
     def _collect(self, run_id: str, run: _Run) -> list[tuple[Question, Answer]]:
         with self._store.connection() as connection:
@@ -168,7 +177,7 @@ class BatchRunner:
         ]
 
     def _stage(self, run_id: str, question_id: str, answer: Answer) -> None:
-        payload = Jsonb(json.loads(answer.model_dump_json()))
+        payload = Json(answer.model_dump(mode="json"), dumps=_dump)
         with self._store.connection() as connection:
             connection.execute(
                 statement("batches/upsert_staged_answer"),
@@ -184,12 +193,34 @@ class BatchRunner:
         return _Run(Batch.model_validate(definition), run_date, publish, state, started_at)
 
 
+def _judge(
+    answered: Sequence[tuple[Question, Answer]], history: History, run_date: date
+) -> Iterator[AnsweredQuestion]:
+    context = RunContext(
+        answers={question.question_id: answer for question, answer in answered}, history=history, run_date=run_date
+    )
+    observed = [observe_answer(question, answer, context) for question, answer in answered]
+    results = judge([item for items in observed for item in items])
+    position = 0
+    for (question, answer), items in zip(answered, observed, strict=True):
+        checks = results[position : position + len(items)]
+        position += len(items)
+        outcome = decide(question, answer, checks)
+        yield AnsweredQuestion(
+            question=question, answer=answer, outcome=outcome, fingerprint=answer_fingerprint(answer, outcome.reason)
+        )
+
+
 def _select(batch: Batch, question_ids: Sequence[str]) -> list[Question]:
     by_id = {question.question_id: question for question in batch.questions}
     unknown = [question_id for question_id in question_ids if question_id not in by_id]
     if unknown:
         raise ConfigurationError(f"the batch {batch.batch} has no question {', '.join(unknown)}")
     return [by_id[question_id] for question_id in question_ids]
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, allow_nan=False)
 
 
 def _not_answered(question: Question, run_date: date, run_id: str) -> Answer:
@@ -206,7 +237,7 @@ def _not_answered(question: Question, run_date: date, run_id: str) -> Answer:
     )
 
 
-def _summarise(bundle: RunBundle, report_path: Path) -> BatchOutcome:
+def _summarise(bundle: RunBundle, path: Path) -> BatchOutcome:
     outcomes = tuple(item.outcome for item in bundle.items)
     return BatchOutcome(
         run_id=bundle.run_id,
@@ -217,6 +248,6 @@ def _summarise(bundle: RunBundle, report_path: Path) -> BatchOutcome:
         failed=sum(item.state == "failed" for item in outcomes),
         needs_model=sum(item.state == "needs_model" for item in outcomes),
         questions=outcomes,
-        usage=bundle.usage if bundle.usage is not None else Usage(),
-        report_path=str(report_path),
+        usage=bundle.usage,
+        report_path=str(path),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rag_core.datamodel.base import Record
 
@@ -14,19 +14,75 @@ ChartKind = Literal["auto", "line", "bar", "table", "none"]
 IDENTIFIER = r"^[a-z][a-z0-9_]{0,62}$"
 
 
+ExpectationKind = Literal[
+    "bounds",
+    "row_count",
+    "not_null",
+    "unique",
+    "null_share",
+    "type",
+    "not_empty",
+    "contains_text",
+    "freshness",
+    "sum",
+    "agrees",
+    "row_count_history",
+    "change",
+]
+
+
 class Expectation(Record):
     """One expectation of a question's result, judged by Great Expectations before the answer is published.
 
-    `kind`: `bounds` (min/max of a column), `row_count` (min/max), `not_null`, `unique`, `null_share` (max share),
-    `type` (number, date, text, boolean), `not_empty`, `contains_text` (the answer's text holds `value`).
+    `kind` is one of
+
+    - `bounds`: every value of `column` lies between `min` and `max`;
+    - `row_count`: the result has `min` to `max` rows; `not_empty`: at least one;
+    - `not_null`, `unique`: of `column`; `null_share`: at most `max` (0 to 1) of `column` is NULL;
+    - `type`: the values of `column` are of the kind `value` (number, date, text, boolean);
+    - `contains_text`: the answer's text holds `value`;
+    - `freshness`: the newest date of `column` is at most `max` days older than the run date;
+    - `sum`: the sum of `column` lies between `min` and `max`, or equals `value`;
+    - `agrees`: the sum of `column` equals that of `other_column` (the same name by default) of `question`;
+    - `row_count_history`: the number of rows is at most `max` (6 by default) median absolute deviations away from the
+      median of the earlier runs; with fewer than `min` (8 by default) of them nothing is judged;
+    - `change`: the headline value changed by `min` to `max` percent since the last run.
+
+    `tolerance` is the absolute difference that `sum` and `agrees` allow, 0 by default.
     """
 
-    kind: Literal["bounds", "row_count", "not_null", "unique", "null_share", "type", "not_empty", "contains_text"]
+    kind: ExpectationKind
     column: str | None = None
     min: Any = None
     max: Any = None
     value: Any = None
+    question: str | None = None
+    other_column: str | None = None
+    tolerance: Any = None
     severity: Severity = "critical"
+
+    @model_validator(mode="after")
+    def _check_fields(self) -> Expectation:
+        bounded = self.min is not None or self.max is not None
+        missing: str | None = None
+        if self.kind in _NEED_COLUMN and not self.column:
+            missing = "column"
+        elif self.kind in ("bounds", "row_count", "change") and not bounded:
+            missing = "min or max"
+        elif self.kind in ("null_share", "freshness") and self.max is None:
+            missing = "max"
+        elif self.kind in ("type", "contains_text") and self.value is None:
+            missing = "value"
+        elif self.kind == "sum" and not bounded and self.value is None:
+            missing = "value, min or max"
+        elif self.kind == "agrees" and not self.question:
+            missing = "question"
+        if missing is not None:
+            raise ValueError(f"the expectation {self.kind} needs {missing}")
+        return self
+
+
+_NEED_COLUMN = frozenset({"bounds", "not_null", "unique", "null_share", "type", "freshness", "sum", "agrees"})
 
 
 class Question(Record):

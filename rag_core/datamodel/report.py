@@ -25,6 +25,20 @@ class CheckResult(Record):
     observed: Any = None
     threshold: Any = None
     message: str = ""
+    description: str = ""
+
+
+class PastValue(Record):
+    """What an earlier run published: its headline value with its unit, and the rows of its first result."""
+
+    run_date: date
+    value: Any = None
+    unit: str = ""
+    row_count: int | None = None
+
+
+# By question id, oldest first.
+History = dict[str, tuple[PastValue, ...]]
 
 
 class QuestionOutcome(Record):

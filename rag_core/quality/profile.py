@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -77,6 +77,17 @@ def is_finite(value: Any) -> bool:
     return value.is_finite() if isinstance(value, Decimal) else True
 
 
+def _identity(value: Any) -> Any:
+    """What makes two cells the same value: 1.0 and 1.00 are, 1 and true are not; containers by their spelling."""
+    if value is None or isinstance(value, str):
+        return value is None, value
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        moment = value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo is not None else value
+        return type(value).__name__, repr(moment)
+    number = Decimal(str(value))
+    return "number", number if number.is_finite() else str(number)
+
+
 def _extremes(values: Sequence[Any]) -> tuple[Any, Any]:
     comparable = [value for value in values if value_kind(value) in ("number", "date") and is_finite(value)]
     if not comparable:
@@ -104,7 +115,7 @@ def profile_result(result: QueryResult) -> tuple[ColumnProfile, ...]:
                 nulls=len(cells) - len(present),
                 not_finite=sum(not is_finite(cell) for cell in present),
                 blanks=sum(isinstance(cell, str) and not cell.strip() for cell in present),
-                distinct=len({repr(cell) for cell in cells}),
+                distinct=len({_identity(cell) for cell in cells}),
                 minimum=minimum,
                 maximum=maximum,
             )

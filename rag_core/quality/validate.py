@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rag_core.datamodel.report import CheckResult, CheckVerdict
-from rag_core.quality.suites import Observation
+from rag_core.quality.observation import Observation
 
 if TYPE_CHECKING:
     import pandas
@@ -51,6 +51,7 @@ def _to_result(item: Observation, position: int | None, failing: set[int], broke
         observed=item.observed,
         threshold=_threshold(item),
         message=message,
+        description=item.description,
     )
 
 

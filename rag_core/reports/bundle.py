@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from datetime import date, datetime
-from typing import Any
+from typing import Literal
 
 from rag_core.datamodel.answer import Answer, Usage
 from rag_core.datamodel.base import Record
+from rag_core.datamodel.query import cell_to_json
 from rag_core.datamodel.question import Batch, Question
-from rag_core.datamodel.report import QuestionOutcome
+from rag_core.datamodel.report import History, PastValue, QuestionOutcome
+
+__all__ = ["AnsweredQuestion", "History", "PastValue", "Review", "RunBundle", "answer_fingerprint"]
+
+
+class Review(Record):
+    """A person's decision on an answer that checks kept back."""
+
+    decision: Literal["released", "rejected"]
+    reviewed_by: str
+    reviewed_at: datetime
+    note: str = ""
 
 
 class AnsweredQuestion(Record):
-    """A question with its answer and what became of it."""
+    """A question with its answer and what became of it; `fingerprint` is that of the answer as it was judged."""
 
     question: Question
     answer: Answer
     outcome: QuestionOutcome
+    review: Review | None = None
+    fingerprint: str = ""
 
 
 class RunBundle(Record):
@@ -32,12 +48,20 @@ class RunBundle(Record):
     usage: Usage
 
 
-class PastValue(Record):
-    """A headline value of an earlier run date."""
-
-    run_date: date
-    value: Any
-    unit: str = ""
-
-
-History = dict[str, tuple[PastValue, ...]]
+def answer_fingerprint(answer: Answer, reason: str) -> str:
+    """SHA-256 of what a person judges: the text, the results and why the answer was kept back; never times or ids."""
+    content = {
+        "text": answer.text,
+        "status": answer.status,
+        "reason": reason,
+        "results": [
+            {
+                "sql": evidence.sql,
+                "columns": [[column.name, column.type] for column in evidence.result.columns],
+                "rows": [[cell_to_json(cell) for cell in row] for row in evidence.result.rows],
+            }
+            for evidence in answer.sql
+        ],
+    }
+    spelled = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(spelled.encode("utf-8", "backslashreplace")).hexdigest()

@@ -1,4 +1,4 @@
-"""Writes a report's file: whole or not at all."""
+"""Writes a report's files: each whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,25 +8,34 @@ from pathlib import Path
 
 from rag_core.errors import ConfigurationError
 from rag_core.reports.bundle import History, RunBundle
+from rag_core.reports.markdown import render_markdown
 from rag_core.reports.render import render_html
 
 
-def write_report(bundle: RunBundle, history: History, folder: Path) -> Path:
-    """Writes `<folder>/<batch>/<run date>.html`; a run that is not published is named by its run id as well."""
+def report_path(bundle: RunBundle, folder: Path) -> Path:
+    """`<folder>/<batch>/<run date>.html`; a run that is not published is named by its run id as well."""
     name = bundle.run_date.isoformat() if bundle.published else f"{bundle.run_date.isoformat()}-{bundle.run_id[:8]}"
-    path = folder / bundle.batch.batch / f"{name}.html"
-    text = render_html(bundle, history)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{name}-", suffix=".html")
+    return (folder / bundle.batch.batch / f"{name}.html").absolute()
+
+
+def write_reports(bundle: RunBundle, history: History, path: Path) -> None:
+    """Writes the HTML report to `path` and the Markdown one beside it; raises ConfigurationError where it cannot."""
+    texts = {path.with_suffix(".md"): render_markdown(bundle, history), path: render_html(bundle, history)}
+    for target, text in texts.items():
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
-        except OSError:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise ConfigurationError(f"the report {path} cannot be written: {error.strerror}") from error
-    return path.absolute()
+            _replace(target, text)
+        except OSError as error:
+            raise ConfigurationError(f"the report {target} cannot be written: {error.strerror}") from error
+
+
+def _replace(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rag_core.quality.suites import Observation
+from rag_core.quality.observation import Observation
 from rag_core.quality.validate import judge
 
 pytestmark = pytest.mark.integration

@@ -1,0 +1,85 @@
+"""A run as one Markdown file, for mails, chats and diffs. Pure; data in it can start neither HTML nor a link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rag_core.reports.bundle import AnsweredQuestion, History, PastValue, RunBundle
+from rag_core.reports.numbers import describe_change, format_value
+from rag_core.reports.titles import STATE_TITLES, STATUS_TITLES
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")
+# A quoted passage longer than this is cut: the HTML report and the document itself have the whole.
+MAX_QUOTE = 600
+
+
+def render_markdown(bundle: RunBundle, history: History) -> str:
+    """The report as Markdown; `history` holds earlier headline values by question, oldest first."""
+    return "\n".join(_lines(bundle, history)).rstrip() + "\n"
+
+
+def plain_line(text: str) -> str:
+    """A text as one line in which Markdown and HTML mean nothing."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split())).replace("<", "&lt;").replace("://", ":\u200b//")
+
+
+def harmless(markdown: str) -> str:
+    """Markdown that keeps its tables and emphasis, but starts neither HTML nor a link nor an image."""
+    return markdown.replace("<", "&lt;").replace("](", "]\\(").replace("]:", "]\\:")
+
+
+def _lines(bundle: RunBundle, history: History) -> Iterator[str]:
+    batch = bundle.batch
+    yield f"# {plain_line(batch.title)}"
+    yield ""
+    yield f"As of {bundle.run_date.isoformat()} · owner {plain_line(batch.owner)}"
+    yield ""
+    states = [item.outcome.state for item in bundle.items]
+    counts = [f"{states.count(state)} {title.lower()}" for state, title in STATE_TITLES.items() if state in states]
+    yield f"{len(states)} questions: {', '.join(counts)}."
+    yield ""
+    for item in bundle.items:
+        yield from _question_lines(item, history.get(item.question.question_id, ()))
+    yield "---"
+    yield ""
+    yield f"Run {bundle.run_id}, finished {bundle.finished_at:%Y-%m-%d %H:%M} UTC."
+
+
+def _question_lines(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> Iterator[str]:
+    answer, outcome = item.answer, item.outcome
+    published = outcome.state == "published"
+    yield f"## {plain_line(answer.question)}"
+    yield ""
+    yield f"**{STATUS_TITLES[answer.status] if published else STATE_TITLES[outcome.state]}**" + _headline(item, past)
+    yield ""
+    if outcome.state == "quarantined":
+        yield f"Kept back: {plain_line(outcome.reason)}"
+        yield ""
+    yield harmless(answer.text)
+    yield ""
+    passages = {passage.marker: passage for passage in answer.documents}
+    for citation in answer.citations:
+        if citation.kind == "document":
+            passage = passages.get(citation.marker)
+            title = passage.title if passage is not None else citation.ref
+            yield f"- \\[{citation.marker}\\] {plain_line(title)}, {plain_line(citation.ref)}:"
+            yield f"  > {plain_line(citation.excerpt[:MAX_QUOTE])}"
+        else:
+            yield f"- \\[{citation.marker}\\] `{' '.join(citation.ref.replace('`', ' ').split())}`"
+    if answer.citations:
+        yield ""
+    failed = [check for check in outcome.checks if check.verdict in ("fail", "error")]
+    for check in failed:
+        yield f"- Check {plain_line(check.check_id)} ({check.severity}): {check.verdict}. {plain_line(check.message)}"
+    if failed:
+        yield ""
+
+
+def _headline(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> str:
+    answer = item.answer
+    if answer.headline_value is None or item.outcome.state != "published":
+        return ""
+    text = f" · {plain_line(format_value(answer.headline_value, unit=answer.headline_unit))}"
+    change = describe_change(answer.headline_value, past[-1].value) if past else None
+    return f"{text} ({change} since {past[-1].run_date.isoformat()})" if change else text

@@ -1,0 +1,20 @@
+"""The words that reports use for states."""
+
+from __future__ import annotations
+
+STATE_TITLES = {
+    "published": "Published",
+    "quarantined": "Kept back",
+    "failed": "Failed",
+    "needs_model": "Needs a model",
+}
+STATUS_TITLES = {
+    "answered": "Answered",
+    "partial": "Partly answered",
+    "no_evidence": "No evidence",
+    "needs_model": "Needs a model",
+    "refused": "Refused",
+    "needs_clarification": "Needs clarification",
+    "failed": "Failed",
+}
+VERDICT_TITLES = {"pass": "Passed", "fail": "Failed", "error": "Could not be made", "not_judged": "Not judged"}

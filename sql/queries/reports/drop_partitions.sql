@@ -1,0 +1,1 @@
+SELECT dropped FROM nightshift.drop_report_partitions(%(before)s) AS dropped;

@@ -1,0 +1,7 @@
+SELECT batch, question_id, run_date, question, answer, reason, review, reviewed_by
+FROM reports.fact_answer
+WHERE
+    state = 'quarantined' AND (%(batch)s::text IS NULL OR batch = %(batch)s)
+    AND (%(run_date)s::date IS NULL OR run_date = %(run_date)s)
+ORDER BY run_date DESC, batch, question_id
+LIMIT 500;
