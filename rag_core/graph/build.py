@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rag_core.connectors.base import ChatModel, PassageSearch, Warehouse
+from rag_core.connectors.base import ChatModel, Embedder, PassageSearch, Warehouse
 from rag_core.datamodel.answer import Answer
 from rag_core.datamodel.catalog import Catalog
 from rag_core.errors import ConfigurationError, NightshiftError, ServiceUnavailable
@@ -58,6 +58,7 @@ class Orchestrator:
         chat_model: None answers what can be proved without one.
         router_model: a cheaper model for planning; None takes `chat_model`.
         store: where plans are kept; None keeps none.
+        embedder: helps to choose the sentences that answer; None chooses by words alone.
         question_seconds: time budget of one question, in seconds.
         question_steps: most visits to workers in one question.
     """
@@ -74,6 +75,7 @@ class Orchestrator:
         chat_model: ChatModel | None = None,
         router_model: ChatModel | None = None,
         store: Store | None = None,
+        embedder: Embedder | None = None,
         question_seconds: float = 120.0,
         question_steps: int = 30,
     ) -> None:
@@ -91,6 +93,7 @@ class Orchestrator:
             sql_worker=self._sql_worker,
             refresh_schema=self._refresh_schema,
             search=search,
+            embedder=embedder,
             question_seconds=question_seconds,
             question_steps=question_steps,
         )

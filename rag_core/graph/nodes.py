@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from rag_core.connectors.base import PassageSearch
+from rag_core.connectors.base import Embedder, PassageSearch
 from rag_core.datamodel.answer import TraceEntry, Usage
 from rag_core.datamodel.evidence import Finding, Passage, SqlEvidence
 from rag_core.datamodel.plan import MetricQuery, SearchStep, SqlStep
@@ -39,6 +39,7 @@ class Nodes:
     sql_worker: Callable[[], SqlWorker]
     refresh_schema: Callable[[], object]
     search: PassageSearch
+    embedder: Embedder | None
     question_seconds: float
     question_steps: int
 
@@ -115,7 +116,7 @@ class Nodes:
         started = _now()
         step = task["step"]
         assert isinstance(step, SearchStep)
-        outcome = VectorWorker(self.search).run(step, attempt=task["attempt"])
+        outcome = VectorWorker(self.search, self.embedder).run(step, attempt=task["attempt"])
         found = outcome.search
         detail = {
             "step": step.step_id,

@@ -177,7 +177,11 @@ class Planner:
             # A router that cannot be read asks both sources; the evidence decides what is said.
             usage = getattr(fault, "usage", Usage(model_calls=1))
             route = Route(
-                reasoning="", next_worker="both", task_description_sql="", task_description_documents="", clarification=""
+                reasoning="",
+                next_worker="both",
+                task_description_sql="",
+                task_description_documents="",
+                clarification="",
             )
         steps: list[Step] = []
         if route.next_worker in ("sql_worker", "both"):
@@ -235,7 +239,9 @@ def plan_id(question: str, steps: Sequence[Step]) -> str:
 def _strategy(steps: Sequence[Step]) -> Strategy:
     if any(isinstance(step, SqlStep) and step.verified for step in steps):
         return "verified"
-    return "metric" if steps else "none"
+    if any(isinstance(step, SqlStep) for step in steps):
+        return "metric"
+    return "documents" if steps else "none"
 
 
 def _has_figure(match: Match) -> bool:

@@ -11,7 +11,7 @@ from rag_core.datamodel.evidence import Finding, Passage, SqlEvidence
 from rag_core.datamodel.plan import MetricQuery
 from rag_core.workers.evidence_validator import document_day, is_superseded
 from rag_core.workers.figures import FigureBlock, describe_result
-from rag_core.workers.quotes import split_units
+from rag_core.workers.units import split_units
 
 MAX_EXCERPT = 400
 

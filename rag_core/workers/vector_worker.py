@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_core.connectors.base import PassageSearch
+from rag_core.connectors.base import Embedder, PassageSearch
 from rag_core.datamodel.evidence import Passage, SearchOutcome
 from rag_core.datamodel.plan import SearchStep
 from rag_core.workers.outcome import StepOutcome
 from rag_core.workers.quotes import best_quotes
 
-MAX_QUOTES = 3
+MAX_QUOTES = 4
+
+_STATUS = re.compile(r"\bStatus:\s*(?P<status>superseded|retired|obsolete|withdrawn)\b", re.IGNORECASE)
+_DATE = re.compile(r"\bDate:\s*(?P<date>\d{4}-\d{2}-\d{2})")
 
 
 @dataclass(frozen=True, slots=True)
 class VectorWorker:
-    """Runs search steps."""
+    """Runs search steps. With an embedder, quotes are chosen by meaning too."""
 
     search: PassageSearch
+    embedder: Embedder | None = None
 
     def run(self, step: SearchStep, *, attempt: int = 1) -> StepOutcome:
         """Searches once. With filters that leave nothing, the same without them: a filter is a guess about metadata.
@@ -41,17 +47,34 @@ class VectorWorker:
         )
 
 
-def pick_quotes(step: SearchStep, found: SearchOutcome) -> tuple[Passage, ...]:
-    """The passages with the units that answer the step's task put into `quotes`, in the order of the search."""
+def pick_quotes(step: SearchStep, found: SearchOutcome, embedder: Embedder | None = None) -> tuple[Passage, ...]:
+    """The passages with the units that answer put into `quotes`, in the order of the search."""
+    passages = [passage.model_copy(update={"step_id": step.step_id}) for passage in tell_status(found.passages)]
     if found.null_signal:
-        return tuple(passage.model_copy(update={"step_id": step.step_id}) for passage in found.passages)
-    quotes = best_quotes(step.query, found.passages, limit=MAX_QUOTES)
+        return tuple(passages)
+    quotes = best_quotes(step.query, passages, embedder=embedder, limit=MAX_QUOTES)
     return tuple(
-        passage.model_copy(
-            update={
-                "step_id": step.step_id,
-                "quotes": tuple(quote.unit.verbatim for quote in quotes if quote.passage == index),
-            }
-        )
-        for index, passage in enumerate(found.passages)
+        passage.model_copy(update={"quotes": tuple(quote.unit.verbatim for quote in quotes if quote.passage == index)})
+        for index, passage in enumerate(passages)
+    )
+
+
+def tell_status(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Passages with the status and date that a document states in a byline, where its metadata lack them.
+
+    A PDF keeps no frontmatter: `Owner: Data | Date: 2024-05-14 | Status: superseded by …` stands in its text.
+    """
+    stated: dict[str, dict[str, str]] = {}
+    for passage in passages:
+        for line in passage.text.splitlines()[:6]:
+            status, day = _STATUS.search(line), _DATE.search(line)
+            if status is not None and not passage.metadata.get("status"):
+                stated.setdefault(passage.document_id, {})["status"] = status["status"].lower()
+            if day is not None and status is not None:
+                stated.setdefault(passage.document_id, {})["date"] = day["date"]
+    return tuple(
+        passage.model_copy(update={"metadata": {**passage.metadata, **stated[passage.document_id]}})
+        if passage.document_id in stated
+        else passage
+        for passage in passages
     )
