@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ingestion.documents import Block, BlockKind, Chunk, ConvertedDocument
-from ingestion.splitting import Piece, Splitter, TokenSpans, split_sentences
+from ingestion.splitting import Piece, Splitter, TokenSpans
 
 CHUNKER_VERSION = "1"
 """Counts up whenever the same blocks would give other chunks; part of a document's key."""
@@ -50,15 +50,13 @@ def chunk_document(
     counter = Splitter(token_spans, room)
     chunks: list[Chunk] = []
     for group in _grouped(_sections(document.blocks), counter, room):
-        path = group[0].path if len(group) == 1 else group[0].path[:-1]
-        context, context_tokens = _context(document.title, path, counter, room)
+        context, context_tokens = _context(document.title, group.path, counter, room)
         splitter = Splitter(token_spans, room - context_tokens)
         pieces = list(_group_pieces(group, splitter))
         for packed in _pack(pieces, splitter, overlap):
-            text, tokens = _fitted(packed, context, counter, room)
-            chunks.append(
-                Chunk(len(chunks), text, context, path, _page(packed), tokens, _kind(packed))
-            )
+            text = _render(packed)
+            tokens = counter.count(compose(context, text))
+            chunks.append(Chunk(len(chunks), text, context, group.path, _page(packed), tokens, _kind(packed)))
     return tuple(chunks)
 
 
@@ -82,32 +80,52 @@ def _sections(blocks: Sequence[Block]) -> list[_Section]:
     return sections
 
 
-def _grouped(sections: Sequence[_Section], counter: Splitter, room: int) -> Iterator[list[_Section]]:
-    """Puts small sections below one parent together, up to half a chunk."""
-    small, most = room // 5, room // 2
-    group: list[_Section] = []
-    total = 0
+@dataclass(slots=True)
+class _Group:
+    """Sections that are chunked together below `parent`, whose heading the chunks carry."""
+
+    parent: tuple[str, ...]
+    sections: list[_Section]
+    tokens: int
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        return self.parent if len(self.sections) > 1 else self.sections[0].path
+
+
+def _grouped(sections: Sequence[_Section], counter: Splitter, room: int) -> Iterator[_Group]:
+    """Puts small sections below one parent together, up to half a chunk.
+
+    A few lines below the parent's own heading, such as a byline, go with the first section below it.
+    """
+    small, tiny, most = room // 5, room // 10, room // 2
+    group: _Group | None = None
     for section in sections:
         tokens = sum(counter.count(block.text) for block in section.blocks) + 12
-        fits = group and total + tokens <= most and (tokens <= small or total <= small)
-        if fits and len(section.path) > 1 and section.path[:-1] == group[0].path[:-1]:
-            group.append(section)
-            total += tokens
-            continue
-        if group:
+        if group is not None and group.tokens + tokens <= most and len(section.path) > 1:
+            first = group.sections[0]
+            lead = len(group.sections) == 1 and group.tokens <= tiny and section.path[:-1] == first.path
+            if lead:
+                group.parent = first.path
+            beside = section.path[:-1] == group.parent and (tokens <= small or group.tokens <= small)
+            if lead or beside:
+                group.sections.append(section)
+                group.tokens += tokens
+                continue
+        if group is not None:
             yield group
-        group, total = [section], tokens
-    if group:
+        group = _Group(section.path[:-1], [section], tokens)
+    if group is not None:
         yield group
 
 
-def _group_pieces(group: Sequence[_Section], splitter: Splitter) -> Iterator[Piece]:
+def _group_pieces(group: _Group, splitter: Splitter) -> Iterator[Piece]:
     number = 0
-    for section in group:
-        if len(group) > 1 or not section.blocks:
-            # The only section of a group has its heading in the context already, unless it has nothing else.
-            marks = "#" * max(section.level, 1)
-            for text, tokens in splitter.cut(f"{marks} {section.path[-1]}" if len(group) > 1 else section.path[-1]):
+    for section in group.sections:
+        # A heading that the context tells already is not told again, unless there is nothing else.
+        if section.path != group.path or not section.blocks:
+            marks = "#" * max(section.level, 1) + " " if section.path != group.path else ""
+            for text, tokens in splitter.cut(marks + section.path[-1]):
                 yield Piece(text, tokens, number, "heading", "heading", _SEPARATOR, section.page)
             number += 1
         for block in section.blocks:
@@ -225,11 +243,6 @@ def _render(pieces: Sequence[Piece]) -> str:
     return "".join(parts).strip("\n")
 
 
-def _fitted(packed: Sequence[Piece], context: str, counter: Splitter, room: int) -> tuple[str, int]:
-    text = _render(packed)
-    return text, counter.count(compose(context, text))
-
-
 def _page(pieces: Sequence[Piece]) -> int | None:
     return next((piece.page for piece in pieces if piece.page is not None), None)
 
@@ -282,8 +295,3 @@ def _boundary(text: str, spans: Sequence[tuple[int, int]], least: int, most: int
         if at == 0 or text[at - 1].isspace():
             return position
     return most
-
-
-def sentences(text: str) -> list[str]:
-    """Sentences of a text, as they are cut for chunks."""
-    return split_sentences(text)

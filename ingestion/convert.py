@@ -171,8 +171,8 @@ def _title(file: SourceFile, metadata: dict[str, Any], blocks: Sequence[Block]) 
     if isinstance(stated, str) and stated.strip():
         stated = " ".join(stated.split())
         # A page's title often carries the site's name behind the heading.
-        first = headings[0].text if headings else ""
-        return first if len(first) > 3 and stated.startswith(first) else stated
+        shown = headings[0].text if headings else ""
+        return shown if len(shown) > 3 and stated.startswith(shown) else stated
     if headings:
         first = headings[0]
         lone = sum(heading.level == first.level for heading in headings) == 1
