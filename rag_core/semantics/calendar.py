@@ -14,7 +14,9 @@ def add_months(day: date, months: int) -> date:
     index = day.year * 12 + day.month - 1 + months
     first = date(index // 12, index % 12 + 1, 1)
     following = date((index + 1) // 12, (index + 1) % 12 + 1, 1)
-    return min(first.replace(day=min(day.day, 28)) + timedelta(days=max(0, day.day - 28)), following - timedelta(days=1))
+    return min(
+        first.replace(day=min(day.day, 28)) + timedelta(days=max(0, day.day - 28)), following - timedelta(days=1)
+    )
 
 
 def floor(day: date, grain: Grain) -> date:

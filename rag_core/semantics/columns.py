@@ -60,6 +60,7 @@ def result_columns(query: MetricQuery, model: SemanticModel, groups: list[Group]
         inner += [(name, metric_expression(model, name, "")) for name in query.metrics]
     for name in query.metrics:
         found.extend(_metric_columns(query, model, name, leaves))
+    found.extend(_basis(query, model))
     first = query.metrics[0]
     suffix = {"value": "", "change": "_change", "change_percent": "_change_percent"}[query.order_by]
     return ResultColumns(
@@ -68,6 +69,25 @@ def result_columns(query: MetricQuery, model: SemanticModel, groups: list[Group]
         order_column=first + suffix,
         inner=tuple(inner),
     )
+
+
+def basis(query: MetricQuery, model: SemanticModel) -> tuple[str, ...]:
+    """Figures that the metrics want beside them, where nothing else is computed."""
+    if query.comparison != "none" or query.average_over is not None or query.share or query.running_total:
+        return ()
+    wanted = dict.fromkeys(other for name in query.metrics for other in model.metrics[name].shown_with)
+    return tuple(name for name in wanted if name not in query.metrics)
+
+
+def _basis(query: MetricQuery, model: SemanticModel) -> list[tuple[ColumnMeaning, exp.Expression]]:
+    found = []
+    for name in basis(query, model):
+        metric = model.metrics[name]
+        meaning = ColumnMeaning(
+            name=name, label=metric.label, unit=metric.unit, decimals=metric.decimals, role="metric"
+        )
+        found.append((meaning, metric_expression(model, name, "")))
+    return found
 
 
 def metric_expression(model: SemanticModel, name: str, suffix: str) -> exp.Expression:
@@ -96,9 +116,7 @@ def _metric_columns(
 ) -> list[tuple[ColumnMeaning, exp.Expression]]:
     metric = model.metrics[name]
     current = metric_expression(model, name, "")
-    meaning = ColumnMeaning(
-        name=name, label=metric.label, unit=metric.unit, decimals=metric.decimals, role="metric"
-    )
+    meaning = ColumnMeaning(name=name, label=metric.label, unit=metric.unit, decimals=metric.decimals, role="metric")
     if query.average_over is not None:
         return [_average(query, model, name, leaves, meaning)]
     found = [(meaning, current)]
@@ -153,7 +171,9 @@ def _average(
     if span is None or span.start is None or span.end is None or leaf is None or leaf.source.additivity != "additive":
         return shown, exp.Avg(this=exp.column(name))
     if floor(span.start, grain) != span.start or floor(span.end, grain) != span.end:
-        raise SemanticError(f"{span.label or 'the period'} does not consist of whole {grain}s, so it has no mean by {grain}")
+        raise SemanticError(
+            f"{span.label or 'the period'} does not consist of whole {grain}s, so it has no mean by {grain}"
+        )
     count = len(buckets(span.start, span.end, grain))
     total = exp.Mul(this=exp.Literal.number("1.0"), expression=exp.Sum(this=exp.column(name)))
     return shown, divide(total, exp.Literal.number(count))

@@ -13,7 +13,7 @@ from sqlglot import exp
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.evidence import ColumnMeaning
 from rag_core.datamodel.plan import MetricQuery
-from rag_core.semantics.columns import ResultColumns, result_columns
+from rag_core.semantics.columns import ResultColumns, basis, result_columns
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.describe import describe_query
 from rag_core.semantics.leaf_sql import LeafCompiler, Slice, literal, value_condition
@@ -44,7 +44,8 @@ def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> Com
     _check(query, model)
     leaves = LeafCompiler(model, dialect)
     cut = _slice(query)
-    names = tuple(dict.fromkeys(leaf for metric in query.metrics for leaf in leaf_names(model, metric)))
+    figures = (*query.metrics, *basis(query, model))
+    names = tuple(dict.fromkeys(leaf for metric in figures for leaf in leaf_names(model, metric)))
     groups = group_leaves([choose_leaf(model, name, query_dimensions(query)) for name in names])
     columns = result_columns(query, model, groups)
     if _is_plain(query, model, groups):
@@ -99,15 +100,19 @@ def _slice(query: MetricQuery) -> Slice:
     filters = query.filters
     if query.share:
         filters = tuple(item for item in filters if item.dimension not in query.dimensions)
-    return Slice(query.dimensions, filters, query.average_over or query.grain, query.time_range, base=query.comparison_range)
+    return Slice(
+        query.dimensions, filters, query.average_over or query.grain, query.time_range, base=query.comparison_range
+    )
 
 
 def _is_plain(query: MetricQuery, model: SemanticModel, groups: list[Group]) -> bool:
     """Whether one SELECT does: figures of one table, nothing computed from them."""
     return (
         len(groups) == 1
+        and not basis(query, model)
         and all(model.metrics[name].type not in ("ratio", "derived") for name in query.metrics)
         and query.comparison == "none"
+        and not (query.order and query.dimensions)
         and not (query.share or query.running_total or query.conditions or query.average_over)
         and not any(model.dimensions[name].order for name in query.dimensions)
     )
@@ -142,6 +147,9 @@ def _layered(
     for item in query.filters if query.share else ():
         if item.dimension in query.dimensions:
             final = final.where(value_condition(exp.column(item.dimension), item, model.dimensions[item.dimension]))
+    if query.order is not None:
+        for name in query.dimensions:  # a row without a product is no product to be ranked
+            final = final.where(exp.not_(exp.Is(this=exp.column(name), expression=exp.Null())))
     for condition in query.conditions:
         kind = {">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE, "=": exp.EQ}[condition.operator]
         final = final.where(kind(this=exp.column(condition.metric), expression=literal(condition.value)))

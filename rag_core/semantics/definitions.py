@@ -57,7 +57,7 @@ class Dimension(Record):
 
     `adjectives` split too ("regional revenue"); `values` gives the words people use for a stored value; `order` lists
     stored values in their natural order; `parent` is the next coarser dimension; `read_values` False keeps the
-    values out of the index (too many, or personal).
+    values out of the index (too many, or personal); `ranked_by` is the metric that "the largest" are ranked by.
     """
 
     label: str
@@ -70,6 +70,7 @@ class Dimension(Record):
     parent: str | None = None
     type: Literal["text", "number", "boolean"] = "text"
     read_values: bool = True
+    ranked_by: str | None = None
     alternatives: tuple[DimensionSource, ...] = ()
     description: str = ""
 
@@ -96,6 +97,11 @@ class Metric(Record):
     head count at month end); `stock` counts rows valid at the period's end or start, or lost between them (`valid_from`, `valid_to`, `at`);
     `ratio` divides two metrics, in percent where the unit is `%`; `derived` computes with metrics by name.
     `better` tells which way is good, for "best" and "worst". `dialects` overrides the expression for one dialect.
+
+    How it is said: `companions` are words that add nothing beside this figure ("tickets *opened*", "*median* response
+    time"). `refines` is the broader figure that one of the `modifiers` turns into this one ("tickets ... *still open*").
+    `share_of` is, for a ratio, the figure whose share it is ("the share of incidents caused by a deployment").
+    `same_as` names the figure of which this one is a copy from another table. `shown_with` are figures that stand beside it in a result, as its basis.
     """
 
     label: str
@@ -117,6 +123,12 @@ class Metric(Record):
     decimals: int | None = Field(default=None, ge=0, le=10)
     better: Literal["higher", "lower"] | None = None
     dialects: dict[Dialect, str] = {}
+    companions: tuple[str, ...] = ()
+    refines: str | None = None
+    modifiers: tuple[str, ...] = ()
+    share_of: str | None = None
+    same_as: str | None = None
+    shown_with: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _complete(self) -> Metric:

@@ -94,15 +94,15 @@ class LeafCompiler:
         conditions: list[exp.Expression],
     ) -> exp.Select:
         wanted = dict.fromkeys((*cut.dimensions, *(item.dimension for item in cut.filters)))
-        query = self._joined(query, group.entity, [dimension_source(self.model, group.entity, name).entity for name in wanted])
+        query = self._joined(
+            query, group.entity, [dimension_source(self.model, group.entity, name).entity for name in wanted]
+        )
         conditions.extend(
             value_condition(self.dimension(group.entity, item.dimension), item, self.model.dimensions[item.dimension])
             for item in cut.filters
         )
         keys.extend(self.dimension(group.entity, name) for name in cut.dimensions)
-        columns: list[exp.Expression] = [
-            exp.alias_(key.copy(), name) for key, name in zip(keys, cut.keys, strict=True)
-        ]
+        columns: list[exp.Expression] = [exp.alias_(key.copy(), name) for key, name in zip(keys, cut.keys, strict=True)]
         columns.extend(exp.alias_(self._aggregate(leaf), leaf.name) for leaf in group.leaves)
         query = query.select(*columns, copy=False)
         for condition in conditions:
@@ -261,9 +261,7 @@ def _valid(
             exp.GTE(this=finish.copy(), expression=first.copy()),
             exp.LT(this=finish, expression=last.copy()),
         ]
-    ended = exp.or_(
-        exp.Is(this=finish.copy(), expression=exp.Null()), exp.GTE(this=finish, expression=boundary.copy())
-    )
+    ended = exp.or_(exp.Is(this=finish.copy(), expression=exp.Null()), exp.GTE(this=finish, expression=boundary.copy()))
     return [exp.LT(this=begin, expression=boundary.copy()), exp.paren(ended)]
 
 

@@ -12,9 +12,9 @@ from rag_core.semantics.values import ValueIndex
 from rag_core.semantics.words import Word, normalise, phrase
 
 Kind = Literal[
-    "metric", "dimension", "adjective", "value", "ambiguous", "grain", "periodic", "group", "prep", "and", "or", "versus",
+    "metric", "dimension", "adjective", "value", "ambiguous", "grain", "periodic", "group", "prep", "part", "and", "or", "versus",
     "compare", "not", "share", "running", "change", "trend", "average", "which", "rank", "best", "worst", "rank_verb",
-    "note", "condition", "unit", "total", "ignore", "time",
+    "note", "condition", "modifier", "companion", "split", "unit", "total", "ignore", "time",
 ]  # fmt: skip
 
 
@@ -81,6 +81,10 @@ class Lexicon:
         for name, metric in model.metrics.items():
             for text in (metric.label, *metric.synonyms):
                 self.add(text, Candidate("metric", name))
+            for text in metric.modifiers:
+                self.add(text, Candidate("modifier", name))
+            for text in metric.companions:
+                self.add(text, Candidate("companion", name))
         for name, dimension in model.dimensions.items():
             for text in (dimension.label, *dimension.synonyms):
                 self.add(text, Candidate("dimension", name))
@@ -114,11 +118,11 @@ class Lexicon:
     def _add_operators(self) -> None:
         simple: tuple[tuple[Kind, Iterable[str]], ...] = (
             ("ignore", say.IGNORED_PHRASES), ("total", say.TOTAL_PHRASES), ("group", say.GROUP_PHRASES),
-            ("prep", say.PREPOSITIONS), ("and", say.AND_PHRASES), ("or", say.OR_PHRASES),
+            ("prep", say.PREPOSITIONS), ("part", say.PART_PHRASES), ("and", say.AND_PHRASES), ("or", say.OR_PHRASES),
             ("versus", say.VERSUS_PHRASES), ("compare", say.COMPARE_PHRASES), ("not", say.NEGATIONS),
             ("share", say.SHARE_PHRASES), ("running", say.RUNNING_PHRASES), ("trend", say.TREND_PHRASES),
             ("average", say.AVERAGE_PHRASES), ("which", say.WHICH_PHRASES), ("best", say.BEST), ("worst", say.WORST),
-            ("rank_verb", say.RANK_VERBS),
+            ("rank_verb", say.RANK_VERBS), ("split", say.SPLIT_PHRASES),
         )  # fmt: skip
         for kind, phrases in simple:
             for text in phrases:

@@ -78,9 +78,8 @@ class Matcher:
         spans = segment(text, self._lexicon, run_date)
         reading = Reader(spans).read()
         resolver = Resolver(self.model, self.values, run_date)
-        unmatched = _unmatched(text, reading)
-        outcome: dict[str, Any] = {"unmatched": unmatched}
-        ambiguous = [self._ambiguous(span) for span in reading.ambiguous]
+        outcome: dict[str, Any] = {}
+        ambiguous: list[Ambiguity] = []
         try:
             resolved = resolver.resolve(reading)
             compile_query(resolved.query, self.model, self.model.dialect)
@@ -93,7 +92,9 @@ class Matcher:
         else:
             outcome["query"] = resolved.query
             outcome["assumptions"] = tuple(dict.fromkeys(resolved.assumptions))
-        if not outcome.get("reason"):
+        outcome["unmatched"] = unmatched = _unmatched(text, reading)
+        ambiguous.extend(self._ambiguous(span) for span in reading.ambiguous)
+        if not outcome.get("reason") or ambiguous:
             outcome["reason"] = _reason(unmatched, reading, ambiguous)
         return Match(
             **outcome,

@@ -69,6 +69,8 @@ def check_references(model: SemanticModel) -> None:
         for place in dimension.sources:
             _known(place.entity, model.entities, "entity", ("dimensions", name, "entity"))
             _expression(place.expression, model, ("dimensions", name, "expression"))
+        if dimension.ranked_by is not None:
+            _known(dimension.ranked_by, model.metrics, "metric", ("dimensions", name, "ranked_by"))
         if dimension.parent is not None:
             _known(dimension.parent, model.dimensions, "dimension", ("dimensions", name, "parent"))
     for name, metric in model.metrics.items():
@@ -94,6 +96,11 @@ def _check_metric(model: SemanticModel, name: str, metric: Metric) -> None:
             tree = _expression(source.expression, model, (*key, "expression"))
             if tree.find(exp.AggFunc) is None:
                 raise _Wrong((*key, "expression"), f"{source.expression} aggregates nothing: use sum, count, avg, ...")
+    for field in ("refines", "share_of", "same_as"):
+        if getattr(metric, field) is not None:
+            _known(getattr(metric, field), model.metrics, "metric", (*key, field))
+    for other in metric.shown_with:
+        _known(other, model.metrics, "metric", (*key, "shown_with"))
     for column in (metric.valid_from, metric.valid_to):
         if column is not None:
             _expression(column, model, (*key, "valid_from"))

@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 from rag_core.datamodel.plan import Grain, TimeRange
-from rag_core.semantics.calendar import describe_range, grain_of, shift_range
+from rag_core.semantics.calendar import add_months, describe_range, grain_of, shift_range, step
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.sources import leaf_names
 from rag_core.semantics.times import TimeMention
@@ -33,18 +33,36 @@ def choose_periods(found: Reading, metrics: list[str], model: SemanticModel, run
     """The periods of a reading; raises `resolve.Unclear` where the times do not go together."""
     chosen = Periods(grain=found.grain)  # type: ignore[arg-type]
     chosen.assumptions.extend(mention.assumption for mention, _ in found.times if mention.assumption)
-    main = [mention for mention, compared in found.times if not compared]
+    for mention, _ in found.times:
+        if mention.unclear:
+            raise _unclear(mention.unclear)
+    main = [_opened(mention, chosen.grain) for mention, compared in found.times if not compared]
     bases = [mention for mention, compared in found.times if compared]
     _main(found, main, chosen, metrics, model)
     if len(bases) > 1:
         raise _unclear("more than one period to compare with is named")
     if bases:
         _base(bases[0], chosen)
-    elif found.change is not None and chosen.comparison == "none":
-        _change(found, main, chosen)
+    elif found.change is not None and not found.compare and chosen.comparison == "none":
+        _change(found, main, chosen, metrics, model)
     _trend(found, chosen)
+    if chosen.time_range is None and chosen.grain not in (None, "year") and chosen.comparison == "none":
+        raise _unclear(f"a course by {chosen.grain} needs a period: in 2025, since March, the last 12 months, ...")
     _moment(metrics, model, chosen, run_date)
     return chosen
+
+
+_LENGTH = {"day": 0, "week": 1, "month": 2, "quarter": 3, "year": 4}
+
+
+def _opened(mention: TimeMention, grain: Grain | None) -> TimeMention:
+    """ "By quarter from Q1 2025" goes on to now; "revenue from 2025" is the revenue of that year."""
+    if not mention.opens or grain is None or mention.kind != "range" or mention.ends or mention.grain is None:
+        return mention
+    if _LENGTH[mention.grain] > _LENGTH[grain]:
+        raise _unclear(f"'from {mention.text}' by {grain} may mean in or since {mention.text}")
+    time_range = TimeRange(start=mention.time_range.start, label=f"from {mention.text}")
+    return mention.model_copy(update={"time_range": time_range})
 
 
 def _unclear(reason: str) -> Exception:
@@ -53,9 +71,7 @@ def _unclear(reason: str) -> Exception:
     return Unclear(reason)
 
 
-def _main(
-    found: Reading, main: list[TimeMention], chosen: Periods, metrics: list[str], model: SemanticModel
-) -> None:
+def _main(found: Reading, main: list[TimeMention], chosen: Periods, metrics: list[str], model: SemanticModel) -> None:
     if not main:
         return
     if len(main) == 1:
@@ -109,8 +125,6 @@ def _as_range(mention: TimeMention, metrics: list[str], model: SemanticModel) ->
     if kinds <= {"stock", "snapshot"}:
         return mention.time_range
     if mention.grain == "day" and mention.text.lower().startswith("on ") and mention.time_range.end is not None:
-        start, _ = shift_range(mention.time_range.end, mention.time_range.end, year=False)
-        del start
         day = date.fromordinal(mention.time_range.end.toordinal() - 1)
         return TimeRange(start=day, end=mention.time_range.end, label=mention.text)
     label = model.label(metrics[0])
@@ -144,7 +158,22 @@ def _base(base: TimeMention, chosen: Periods) -> None:
         if base.grain == "year":
             chosen.comparison = "year_ago"
             return
+    if base.grain == "year" and base.time_range.start and grain_of(current.start, current.end) != "year":
+        same = _same_part(current, base.time_range.start.year)
+        if same is not None:
+            _compare_with(same, chosen)
+            return
     _compare_with(base.time_range, chosen)
+
+
+def _same_part(current: TimeRange, year: int) -> TimeRange | None:
+    """The same part of another year: "February to June, 2026 versus 2025"."""
+    if current.start is None or current.end is None or current.start.year == year:
+        return None
+    if (current.end - current.start).days >= 365:
+        return None
+    months = (year - current.start.year) * 12
+    return TimeRange(start=add_months(current.start, months), end=add_months(current.end, months), label=str(year))
 
 
 def _named_comparison(base: TimeMention, chosen: Periods, *, whole: bool) -> None:
@@ -153,6 +182,8 @@ def _named_comparison(base: TimeMention, chosen: Periods, *, whole: bool) -> Non
     over = "over" in base.text.lower() or "on" in base.text.lower().split("-") or len(base.text) <= 3
     if whole and current is not None and current.start and current.end:
         own = grain_of(current.start, current.end)
+        if base.count and base.unit is not None and step(current.start, base.unit, base.count) != current.end:
+            raise _unclear(f"{base.text!r} does not fit the period {describe_range(current)}")
         if base.comparison == "previous" and base.grain is not None and own != base.grain and chosen.grain is None:
             if not over:
                 raise _unclear(f"{base.text!r} does not fit the period {describe_range(current)}")
@@ -172,6 +203,10 @@ def _compare_with(base: TimeRange, chosen: Periods) -> None:
     current = chosen.time_range
     if current is None or not (current.start and current.end and base.start and base.end):
         raise _unclear("a comparison needs two periods with a beginning and an end")
+    if base.start > current.start:
+        current, base = base, current
+        chosen.time_range = current
+    assert current.start and current.end and base.start and base.end
     pair = (base.start, base.end)
     if pair == (current.start, current.end):
         raise _unclear("a period cannot be compared with itself")
@@ -184,7 +219,7 @@ def _compare_with(base: TimeRange, chosen: Periods) -> None:
         chosen.comparison_range = base
 
 
-def _change(found: Reading, main: list[TimeMention], chosen: Periods) -> None:
+def _change(found: Reading, main: list[TimeMention], chosen: Periods, metrics: list[str], model: SemanticModel) -> None:
     """ "Change", "growth" and the like without a second period."""
     current = chosen.time_range
     if len(main) == 1 and main[0].ends is not None and chosen.grain is None:
@@ -198,7 +233,9 @@ def _change(found: Reading, main: list[TimeMention], chosen: Periods) -> None:
         return
     if current is None or current.start is None:
         raise _unclear("a change needs a period: in the last quarter, in 2025, ...")
-    if current.end is None or grain_of(current.start, current.end) is None:
+    leaves = [model.metrics[leaf] for name in metrics for leaf in leaf_names(model, name)]
+    state = all(leaf.type in ("stock", "snapshot") for leaf in leaves)
+    if current.end is None or (grain_of(current.start, current.end) is None and not (state or found.amount)):
         chosen.grain = "month"
         chosen.comparison = "none"
         chosen.assumptions.append("the change over a longer period is shown by month")

@@ -60,19 +60,20 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ("iso_month", r"(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])\b(?!-)"),
     ("day_first", rf"(?:the\s+)?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<mn>{MONTH})\s*,?\s*(?P<y>{YEAR})"),
     ("month_first", rf"(?P<mn>{MONTH})\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s+(?P<y>{YEAR})"),
-    ("year_quarter", rf"(?P<y>(?:19|20)\d\d)[\s/-]*q(?P<q>[1-4])\b"),
-    ("year_half", rf"(?P<y>(?:19|20)\d\d)[\s/-]*h(?P<h>[12])\b"),
+    ("year_quarter", r"(?P<y>(?:19|20)\d\d)[\s/-]*q(?P<q>[1-4])\b"),
+    ("year_half", r"(?P<y>(?:19|20)\d\d)[\s/-]*h(?P<h>[12])\b"),
     ("owner_quarter", rf"(?P<y>last\s+year|this\s+year|{YEAR})'s\s+(?:q(?P<q>[1-4])\b|(?P<qo>{ORDINAL})\s+quarter)"),
     ("quarter_of", _QUARTER + _OF_YEAR.format("y")),
     ("half_of", _HALF + _OF_YEAR.format("y")),
     ("months_of", rf"(?:the\s+)?(?P<edge>first|last)\s+(?P<n>{COUNT})\s+(?P<u>months|quarters)" + _OF_YEAR.format("y")),
+    ("months_owner", rf"(?P<y>last\s+year|this\s+year|{YEAR})'s\s+(?P<edge>first|last)\s+(?P<n>{COUNT})\s+(?P<u>months|quarters)"),
     ("month_of", rf"(?:the\s+month\s+of\s+)?(?P<mn>{MONTH})" + _OF_YEAR.format("y")),
     ("last_month_name", rf"last\s+(?P<mn>{MONTH})(?!\s+year)"),
     ("quarter", rf"(?:the\s+)?(?:q(?P<q>[1-4])\b|(?P<qo>{ORDINAL})\s+quarter\b)"),
     ("half", _HALF + r"(?:\s+of\s+the\s+year)?\b"),
     ("month", rf"(?:the\s+month\s+of\s+)?(?P<mn>{MONTH})"),
     ("year", rf"(?:the\s+)?(?:calendar\s+year\s+|the\s+whole\s+of\s+|full\s+year\s+|full-year\s+|year\s+)?(?P<y>{YEAR})(?!\s*(?:eur|euro|%|units?|customers?))"),
-    ("just_ended", rf"(?:the\s+)?(?P<u>week|month|quarter|year)\s+(?:that\s+(?:has\s+)?)?(?:just\s+)?(?:ended|past|finished|closed|completed)\b"),
+    ("just_ended", r"(?:the\s+)?(?P<u>week|month|quarter|year)\s+(?:that\s+(?:has\s+)?)?(?:just\s+)?(?:ended|past|finished|closed|completed)\b"),
     ("counted", rf"(?:the\s+)?(?:last|past|previous|prior|preceding|latest|trailing|recent|most\s+recent)\s+(?:full\s+|complete\s+|calendar\s+)?(?P<n>{COUNT})\s+(?:full\s+|complete\s+|calendar\s+)?(?P<u>{UNIT})"),
     ("counted_next", rf"(?:the\s+)?(?:next|coming|upcoming|following)\s+(?P<n>{COUNT})\s+(?P<u>{UNIT})"),
     ("previous", r"(?:the\s+)?(?:last|past|previous|prior|preceding|latest|most\s+recent)\s+(?:full\s+|complete\s+|calendar\s+|completed\s+)?(?P<u>day|week|month|quarter|year)\b"),
@@ -85,7 +86,9 @@ _COMPILED = tuple((name, re.compile(pattern)) for name, pattern in _PATTERNS)
 # The same patterns for use inside larger ones, where groups must not collide.
 POINT = "(?:" + "|".join(re.sub(r"\(\?P<[a-z]+>", "(?:", pattern) for _, pattern in _PATTERNS) + ")"
 # "may" is a month only where a year or a word of time stands beside it.
-_MAY = re.compile(r"(?:\b(?:in|of|since|until|till|from|to|between|and|during|through|for|last|before|after|vs|versus|with)\s+)$")
+_MAY = re.compile(
+    r"(?:\b(?:in|of|since|until|till|from|to|between|and|during|through|for|last|before|after|vs|versus|with)\s+)$"
+)
 
 
 def point_at(text: str, at: int) -> tuple[int, Point] | None:
@@ -146,7 +149,7 @@ def _part(name: str, groups: dict[str, str | None]) -> tuple[int, int] | None:
         word = groups.get("ho")
         number = int(groups["h"] or 0) if word is None else ORDINALS[word]
         return number * 6 - 5, 6
-    if name == "months_of":
+    if name in ("months_of", "months_owner"):
         months = min(count_of(groups["n"] or "1") * (3 if groups["u"] == "quarters" else 1), 12)
         return (1 if groups["edge"] == "first" else 13 - months), months
     if groups.get("mn"):

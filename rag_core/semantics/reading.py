@@ -15,7 +15,7 @@ from rag_core.semantics.time_words import NUMBERS
 from rag_core.semantics.times import TimeMention
 from rag_core.semantics.vocabulary import MULTIPLIERS
 
-CONNECTORS = ("group", "prep", "and", "or", "versus", "not")
+CONNECTORS = ("group", "part", "prep", "and", "or", "versus", "not")
 
 
 @dataclass
@@ -42,6 +42,12 @@ class Reading:
     empties: list[tuple[Span, bool]] = field(default_factory=list)
     units: list[Span] = field(default_factory=list)
     conditions: list[tuple[str, Decimal, Span]] = field(default_factory=list)
+    modifiers: list[Span] = field(default_factory=list)
+    companions: list[Span] = field(default_factory=list)
+    ratio: bool = False
+    against: bool = False
+    apart: bool = False
+    amount: bool = False
     grain: str | None = None
     rank: str | None = None
     rank_count: int | None = None
@@ -73,6 +79,8 @@ class Reader:
         self.pending_which: Span | None = None
         self.pending_rank = False
         self.average_span: Span | None = None
+        self.count_ahead: tuple[int, Span] | None = None
+        self.share_link = False
 
     def read(self) -> Reading:
         """The reading of all spans."""
@@ -89,16 +97,27 @@ class Reader:
                 self.pending.append("and")
             return
         if not span.known:
-            self._unknown(span)
+            following = self._peek()
+            if _number(span) is not None and following is not None and following.has("dimension", "grain"):
+                self.count_ahead = (_number(span) or 0, span)
+            else:
+                self._unknown(span)
         elif span.mention is not None:
             self._time(span, span.mention)
         elif span.has("ambiguous") and not span.has("metric"):
-            self.found.ambiguous.append(span)
-            self.last_role, self.pending = "metric", []
+            self._vague(span)
         elif span.has("metric", "dimension", "adjective", "value", "grain", "periodic"):
             self._content(span)
         else:
             self._word(span)
+
+    def _vague(self, span: Span) -> None:
+        """A word with several meanings; it may stay a companion of a figure that is named."""
+        if self.found.metrics and self.last_role != "metric" and span.has("companion"):
+            self.found.companions.append(span)
+        else:
+            self.found.ambiguous.append(span)
+        self.last_role, self.pending = "metric", []
 
     # -------------------------------------------------------------- words of calculation
 
@@ -107,6 +126,11 @@ class Reader:
             return
         if span.has("rank", "best", "worst"):
             self._rank(span)
+            return
+        if span.has("modifier"):
+            self.found.modifiers.append(span)
+            self._used(span, "narrows the figure")
+            self.last_role = "modifier"
             return
         if span.has("which"):
             self._which(span)
@@ -117,10 +141,17 @@ class Reader:
                 self._used(span, kind)
                 if kind == "average":
                     self.average_span = span
+                if kind == "share":
+                    self.share_link = self.last_role == "metric"
                 self.pending = [name for name in self.pending if name != "prep"]
                 return
+        if span.has("split"):
+            self.found.compare = True
+            self._used(span, "compare")
+            return
         if span.has("change"):
             direction = span.of("change")[0].value
+            self.found.amount |= span.text.lower().startswith(("by how", "by what", "how many", "how much"))
             self.found.change = direction or self.found.change or 0
             self._used(span, "change")
             self.pending = []
@@ -142,6 +173,9 @@ class Reader:
             if span.has(kind):
                 self._connector(span, kind)
                 return
+        if span.has("companion"):
+            self.found.companions.append(span)
+            return
         self._used(span, "said without meaning")
 
     def _connector(self, span: Span, kind: str) -> None:
@@ -161,6 +195,8 @@ class Reader:
             count = _number(before)
             if count is not None:
                 self.found.unmatched.pop()
+        if count is None and self.count_ahead is not None:
+            count, self.count_ahead = self.count_ahead[0], None
         if self.found.rank is not None and count is None:
             self._unknown(span, "two rankings cannot be asked at once")
             return
@@ -218,8 +254,8 @@ class Reader:
                 self._unknown(span)
         elif span.has("adjective"):
             self._group(span)
-        elif span.has("value") and not grouped and self._value_fits(span):
-            self._value(span)
+        elif span.has("value") and self._value_fits(span) and (not grouped or self._names_next(span)):
+            self._value(span, keep=grouped)
         elif span.has("dimension") and self._is_dimension(span, grouped):
             self._dimension(span, grouped)
         elif span.has("metric"):
@@ -231,10 +267,29 @@ class Reader:
 
     def _value_fits(self, span: Span) -> bool:
         """A weak value needs the name of its dimension beside it; a phrase that is a figure too is a figure first."""
-        if span.has("metric", "dimension") and not (span.has("metric") and self.found.metrics):
+        if self._continues_list(span):
+            return True
+        if span.has("metric", "dimension") and not (
+            span.has("metric") and self.found.metrics and "prep" in self.pending
+        ):
             return False
         strong = [candidate for candidate in span.of("value") if not candidate.weak]
         return bool(strong) or bool(self._beside(span))
+
+    def _continues_list(self, span: Span) -> bool:
+        """Whether it stands in a list of values of one dimension: "direct, distributor and web"."""
+        mine = {candidate.target for candidate in span.of("value")}
+        if self.found.values and self.last_role in ("value", "not") and {"and", "or"} & set(self.pending):
+            return bool(mine & {candidate.target for candidate in self.found.values[-1].candidates})
+        following = self.spans[self.at : self.at + 2]
+        joined = len(following) == 2 and (following[0].text == "," or following[0].has("and", "or"))
+        strong = [item.target for item in following[1].of("value") if not item.weak] if joined else []
+        return joined and not span.has("metric", "dimension") and bool(mine & set(strong))
+
+    def _names_next(self, span: Span) -> bool:
+        """Whether a dimension follows at once: "by DACH country"."""
+        following = self._peek()
+        return following is not None and following.has("dimension")
 
     def _beside(self, span: Span) -> list[Candidate]:
         """The values whose dimension is named just before or after."""
@@ -244,20 +299,28 @@ class Reader:
                 names |= {candidate.target for candidate in self.spans[offset].of("dimension")}
         return [candidate for candidate in span.of("value") if candidate.target in names]
 
-    def _value(self, span: Span) -> None:
+    def _value(self, span: Span, *, keep: bool = False) -> None:
         link = self._links()
         negated = "not" in self.pending or (self.last_role == "not" and bool({"and", "or"} & set(self.pending)))
         candidates = self._beside(span) or [item for item in span.of("value") if not item.weak]
+        if not candidates or self._continues_list(span):
+            candidates = span.of("value")
         following = self._peek()
         before_share = following is not None and following.has("share")
-        self.found.values.append(ValueUse(span, candidates, negated, self._joined_by(), before_share))
+        joined = "and" if {"and", "prep"} <= set(self.pending) else self._joined_by()
+        self.found.values.append(ValueUse(span, candidates, negated, joined, before_share))
         self._used(span, "filter")
-        self.last_role, self.pending = ("not" if negated else "value"), []
+        self.last_role, self.pending = ("not" if negated else "value"), (["group"] if keep else [])
         if link == "versus":
             self.found.compare = True
+        if joined == "and" and link == "prep":
+            self.found.apart = True  # "with ferry-deploy and with quay"
 
     def _joined_by(self) -> str:
-        for kind in ("versus", "or", "and", "prep"):
+        before = self.spans[self.at - 2] if self.at >= 2 else None
+        if self.last_role == "value" and before is not None and before.text.lower() in ("to", "through", "-"):
+            return "range"
+        for kind in ("versus", "part", "or", "and", "prep"):
             if kind in self.pending:
                 return kind
         return ""
@@ -272,11 +335,16 @@ class Reader:
             return self.found.rank_count is not None or self._followed_by_metric()
         if self.last_role == "group" and "and" in self.pending:
             return True
-        return bool(self.found.metrics) and "prep" in self.pending
+        before = self.spans[self.at - 2] if self.at >= 2 else None
+        beside_value = before is not None and before.has("value") and self.last_role == "value"
+        return bool(self.found.metrics) and ("prep" in self.pending or "part" in self.pending or beside_value)
 
     def _followed_by_metric(self) -> bool:
         following = self.spans[self.at : self.at + 2]
-        return len(following) == 2 and following[0].has("group") and following[1].has("metric")
+        if len(following) < 2 or self.found.metrics:
+            return False
+        with_rank = following[0].has("prep") and following[1].has("rank", "best", "worst", "condition")
+        return with_rank or (following[0].has("group") and following[1].has("metric"))
 
     def _dimension(self, span: Span, grouped: bool) -> None:
         if "not" in self.pending:
@@ -284,13 +352,16 @@ class Reader:
             return
         listed = self.last_role == "group" and "and" in self.pending
         ranked = self.pending_rank and not self.found.groups
-        if grouped and not self._all_follows():
+        if (
+            (grouped and not self._all_follows())
+            or self.pending_which is not None
+            or listed
+            or ranked
+            or self._followed_by_metric()
+            or (self.found.compare and span.plural)
+        ):
             self._group(span)
-        elif self.pending_which is not None or listed or ranked or self._followed_by_metric():
-            self._group(span)
-        elif self.found.compare and span.plural:
-            self._group(span)
-        elif self._carries(span):
+        elif self._carries(span) or self._is_companion(span):
             self.found.carriers.append(span)
             self._used(span, "names what is filtered")
             self.pending = []
@@ -322,7 +393,7 @@ class Reader:
         return following.has("prep", "not") and after is not None and after.has("value")
 
     def _empty(self, span: Span, *, negated: bool) -> None:
-        """"without an account manager": rows that have no value."""
+        """ "without an account manager": rows that have no value."""
         self.found.empties.append((span, negated))
         self._used(span, "filter")
         self.last_role, self.pending = "value", []
@@ -357,18 +428,46 @@ class Reader:
         known = [item for item in self.found.metrics if item.candidates == span.candidates]
         link = self._links()
         ranks = grouped and bool(self.found.rank or self.found.note or self.found.groups)
-        if "not" in self.pending or (grouped and not ranks):
+        ratio = bool(self.found.metrics) and (self.share_link or self._before(span) in ("per", "relative to"))
+        self.share_link = False
+        if ratio and len(self.found.metrics) == 1:
+            self.found.ratio = True
+            self.found.metrics.append(span)
+            self._used(span, "figure")
+        elif "not" in self.pending or (grouped and not ranks):
             self._unknown(span)
         elif known:
             self._used(span, "figure")
         elif self.found.metrics and not self._may_follow(link):
-            self._unknown(span, "a second figure is not joined by and")
+            self._second(span)
         else:
+            self.found.against |= bool(self.found.metrics) and link == "versus"
             self.found.metrics.append(span)
             self._used(span, "figure")
         self.last_role, self.pending, self.pending_rank = "metric", [], False
         if span.has("dimension"):
             self.pending_which = self.pending_which if self.found.groups else None
+
+    def _second(self, span: Span) -> None:
+        """A second figure that nothing joins: a noun that belongs to the other one, a word that narrows it, or unknown."""
+        earlier = self.found.metrics[-1]
+        if self._is_companion(span):
+            self._used(span, "belongs to the figure")
+        elif {item.target for item in earlier.of("companion")} & {item.target for item in span.of("metric")}:
+            self.found.metrics[-1] = span
+            self._used(span, "figure")
+        elif span.has("modifier"):
+            self.found.modifiers.append(span)
+            self._used(span, "narrows the figure")
+        else:
+            self._unknown(span, "a second figure is not joined by and")
+
+    def _is_companion(self, span: Span) -> bool:
+        named = {item.target for metric in self.found.metrics for item in metric.of("metric")}
+        return bool(named & {item.target for item in span.of("companion")})
+
+    def _before(self, span: Span) -> str:
+        return self.spans[self.at - 2].text.lower() if self.at >= 2 else ""
 
     def _may_follow(self, link: str) -> bool:
         if self.last_role != "metric" and not (self.last_role == "time" and self.found.compare):
@@ -380,6 +479,14 @@ class Reader:
             self._unknown(span)
             return
         compared = "versus" in self.pending or mention.kind == "comparison"
+        before = self._before(span)
+        if before == "through":
+            self._unknown(span, "'through' may mean until or during")
+            return
+        if before == "from":
+            mention = mention.model_copy(update={"opens": True})
+        if self._links() == "group" and mention.unit is not None and self.found.grain is None:
+            self.found.grain = mention.unit
         self.found.times.append((mention, compared))
         self.found.time_connectors.append(self._joined_by())
         self._used(span, "time")
@@ -407,7 +514,13 @@ class Reader:
     def _finish(self) -> None:
         if self.pending_which is not None and not self.found.groups and self.found.grain is None:
             self.found.unmatched.append(self.pending_which)
-        if self.found.average and self.found.grain is None and self.average_span is not None:
+        if self.count_ahead is not None:
+            self.found.unmatched.append(self.count_ahead[1])
+        named = {item.target for metric in self.found.metrics for item in metric.of("metric")}
+        spoken = self.average_span.of("companion") if self.average_span is not None else []
+        if named & {item.target for item in spoken}:
+            self.found.average = False
+        elif self.found.average and self.found.grain is None and self.average_span is not None:
             self.found.unmatched.append(self.average_span)
             self.found.reasons.append("the model defines no average of this figure")
         if "not" in self.pending:

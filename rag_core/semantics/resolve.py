@@ -17,6 +17,7 @@ from rag_core.semantics.reading import Reading, ValueUse
 from rag_core.semantics.segment import Span
 from rag_core.semantics.sources import leaf_names, supported
 from rag_core.semantics.values import ValueIndex
+from rag_core.semantics.vocabulary import COUNT_UNIT, TIME_UNIT
 
 
 class Unclear(Exception):
@@ -50,16 +51,17 @@ class Resolver:
 
     def resolve(self, found: Reading) -> Resolved:
         """The query; raises Unclear with the reason and, where there are some, the options."""
-        if not found.metrics:
+        metrics = self._narrowed(found, self._metrics(found))
+        self._companions(found, metrics)
+        if not metrics:
             raise Unclear("no figure of the semantic model is named")
-        metrics = self._metrics(found)
         dimensions = [self._dimension(span, metrics) for span in found.groups]
         filters = self._filters(found, metrics)
-        self._units(found, metrics)
         share = found.share and self.model.metrics[metrics[0]].unit != "%"
-        grouped = self._by_several_values(found, filters)
+        grouped = self._by_several_values(found, filters, grouped=bool(dimensions or found.grain))
         dimensions = list(dict.fromkeys(dimensions + ([] if share else grouped)))
         periods = choose_periods(found, metrics, self.model, self.run_date)
+        self._units(found, metrics, percent=share or found.change is not None or periods.comparison != "none")
         self.assumptions.extend(periods.assumptions)
         if share:
             dimensions = self._share_dimensions(found, dimensions, filters)
@@ -73,14 +75,99 @@ class Resolver:
         names: list[str] = []
         for span in found.metrics:
             options = sorted({candidate.target for candidate in span.of("metric")})
-            able = [name for name in options if self._able(name, found)]
+            able = self._by_unit(found, [name for name in options if self._able(name, found)])
             if len(able) > 1:
                 labels = tuple(self.model.label(name) for name in able)
                 raise Unclear(f"{span.text!r} may mean {' or '.join(labels)}", text=span.text, options=labels)
             name = able[0] if able else options[0]
             names.append(name)
             self.meanings[span.start, span.end] = f"{self.model.label(name)} (metric {name})"
+        names.extend(self._vague(found, names))
+        if not names and found.rank is not None:
+            names.extend(self._ranked_by(found))
         return list(dict.fromkeys(names))
+
+    def _vague(self, found: Reading, names: list[str]) -> list[str]:
+        """Words like "sales": one meaning is left only where the unit that is asked decides."""
+        chosen: list[str] = []
+        for span in list(found.ambiguous):
+            options = [name for name in span.of("ambiguous")[0].value if name in self.model.metrics]
+            able = self._by_unit(found, options)
+            if len(able) == 1 and len(options) > 1 and found.units:
+                found.ambiguous.remove(span)
+                chosen.append(able[0])
+                self.meanings[span.start, span.end] = f"{self.model.label(able[0])} (metric {able[0]})"
+                found.used.append((span, "figure"))
+        return chosen
+
+    def _ranked_by(self, found: Reading) -> list[str]:
+        """The figure that "the largest customers" are ranked by, where the model says so."""
+        names = [item.target for span in found.groups for item in span.of("dimension")]
+        defaults = [self.model.dimensions[name].ranked_by for name in names]
+        chosen = [name for name in defaults if name is not None]
+        if len(chosen) == 1 and found.rank in ("descending", "ascending"):
+            self.assumptions.append(
+                f"the size of a {self.model.label(names[0]).lower()} is its {self.model.label(chosen[0]).lower()}"
+            )
+            return chosen
+        return []
+
+    def _by_unit(self, found: Reading, names: list[str]) -> list[str]:
+        """The metrics that fit the units that are asked; all where none does, so that the unit is reported later."""
+        asked = [{item.target for item in span.of("unit")} for span in found.units if not span.has("share")]
+        able = [name for name in names if all(self._has_unit(name, units) for units in asked)]
+        return able or names
+
+    def _has_unit(self, name: str, units: set[str]) -> bool:
+        metric = self.model.metrics[name]
+        counted = metric.decimals == 0 and metric.unit not in ("%", "EUR")
+        timed = metric.unit in ("seconds", "minutes", "hours", "days")
+        return metric.unit in units or (COUNT_UNIT in units and counted) or (TIME_UNIT in units and timed)
+
+    def _narrowed(self, found: Reading, metrics: list[str]) -> list[str]:
+        """Applies the words that narrow a figure ("tickets ... still open"), ratios of two figures, and parts' shares."""
+        for span in found.modifiers:
+            targets = sorted({item.target for item in span.of("modifier")})
+            if any(name in metrics for name in targets):
+                continue
+            options = [name for name in targets if self.model.metrics[name].refines in metrics]
+            able = self._by_unit(found, [name for name in options if self._able(name, found)] or options)
+            if not able:
+                found.unmatched.append(span)
+                continue
+            if len(able) > 1:
+                labels = tuple(self.model.label(name) for name in able)
+                raise Unclear(f"{span.text!r} may mean {' or '.join(labels)}", text=span.text, options=labels)
+            metrics = [able[0] if name == self.model.metrics[able[0]].refines else name for name in metrics]
+            self.meanings[span.start, span.end] = f"{self.model.label(able[0])} (metric {able[0]})"
+        if found.against and len(metrics) == 2:
+            with_ratio = [name for name, metric in self.model.metrics.items() if metric.type == "ratio"
+                          and self._same(metric.numerator, metrics[0]) and self._same(metric.denominator, metrics[1])]  # fmt: skip
+            metrics = metrics + with_ratio[:1]
+        if found.ratio and len(metrics) == 2:
+            metrics = [self._ratio(metrics[0], metrics[1])]
+            found.share = False
+        if found.share and len(metrics) == 1 and not found.groups:
+            shares = [name for name, metric in self.model.metrics.items() if metric.share_of == metrics[0]]
+            if len(shares) == 1:
+                metrics = shares
+        return metrics
+
+    def _ratio(self, top: str, bottom: str) -> str:
+        for name, metric in self.model.metrics.items():
+            if metric.type == "ratio" and self._same(metric.numerator, top) and self._same(metric.denominator, bottom):
+                return name
+        raise Unclear(f"no ratio of {self.model.label(top).lower()} and {self.model.label(bottom).lower()} is defined")
+
+    def _same(self, name: str | None, other: str) -> bool:
+        return name == other or (name is not None and self.model.metrics[name].same_as == other)
+
+    def _companions(self, found: Reading, metrics: list[str]) -> None:
+        for span in found.companions:
+            if {item.target for item in span.of("companion")} & set(metrics):
+                found.used.append((span, "belongs to the figure"))
+            else:
+                found.unmatched.append(span)
 
     def _able(self, metric: str, found: Reading) -> bool:
         """Whether the metric can be had by everything that the question splits and filters by."""
@@ -130,7 +217,9 @@ class Resolver:
         for use in found.values:
             name, value = self._value(use, metrics)
             kept = chosen.setdefault((name, use.negated), [])
-            if value not in kept:
+            if use.connector == "range" and kept:
+                kept[-1:] = self._between(name, kept[-1], value)
+            elif value not in kept:
                 kept.append(value)
         for span, negated in found.empties:
             name = self._dimension(span, metrics)
@@ -145,29 +234,48 @@ class Resolver:
             for (name, negated), values in chosen.items()
         ]
 
-    def _by_several_values(self, found: Reading, filters: list[DimensionFilter]) -> list[str]:
-        """Dimensions of which several values stand side by side: each is shown, unless their total is asked."""
+    def _between(self, name: str, first: Any, last: Any) -> list[Any]:
+        """All values from one to another in the natural order of their dimension."""
+        order = list(self.model.dimensions[name].order)
+        if str(first) not in order or str(last) not in order or order.index(str(first)) > order.index(str(last)):
+            raise Unclear(f"{first} to {last} is no range of {self.model.label(name).lower()}")
+        return list(order[order.index(str(first)) : order.index(str(last)) + 1])
+
+    def _by_several_values(self, found: Reading, filters: list[DimensionFilter], *, grouped: bool) -> list[str]:
+        """Dimensions of which several values stand side by side: each is shown.
+
+        Their total is shown where it is asked, where "or" joins them, or where something else is split by already. Where
+        nothing tells, it is asked back.
+        """
         if found.total or any(use.connector == "or" for use in found.values):
             return []
-        several = [item.dimension for item in filters if len(item.values) > 1 and not item.negated]
-        if several:
-            labels = ", ".join(self.model.label(name).lower() for name in several)
-            self.assumptions.append(f"several values are named, so the result has a row for each {labels}")
-        return several
+        several = [item for item in filters if len(item.values) > 1 and not item.negated]
+        if not several or (grouped and not found.compare):
+            if several:
+                self.assumptions.append("the values named are taken together")
+            return []
+        for item in several:
+            index = self.values.of(item.dimension)
+            whole = index is not None and len(item.values) == len(index.values)
+            label = self.model.label(item.dimension).lower()
+            if not (whole or found.compare or found.apart):
+                named = " and ".join(str(value) for value in item.values)
+                options = (f"each {label}", "all of them together")
+                raise Unclear(f"{named}: each of them, or together?", text=named, options=options)
+            self.assumptions.append(f"several values are named, so the result has a row for each {label}")
+        return [item.dimension for item in several]
 
-    def _units(self, found: Reading, metrics: list[str]) -> None:
+    def _units(self, found: Reading, metrics: list[str], *, percent: bool) -> None:
         units = {self.model.metrics[name].unit for name in metrics}
         for span in found.units:
             asked = {candidate.target for candidate in span.of("unit")}
-            percent_of_change = "%" in asked and (found.change is not None or found.share)
-            if not asked & units and not percent_of_change:
-                raise Unclear(f"{self.model.label(metrics[0])} is in {' or '.join(sorted(units))}, not {span.text}")
+            if any(self._has_unit(name, asked) for name in metrics) or (percent and "%" in asked):
+                continue
+            raise Unclear(f"{self.model.label(metrics[0])} is in {' or '.join(sorted(units))}, not {span.text}")
 
     # -------------------------------------------------------------- shares and keys
 
-    def _share_dimensions(
-        self, found: Reading, dimensions: list[str], filters: list[DimensionFilter]
-    ) -> list[str]:
+    def _share_dimensions(self, found: Reading, dimensions: list[str], filters: list[DimensionFilter]) -> list[str]:
         """What a share is a part of: the split if there is one, else all values of the dimension that is filtered."""
         if dimensions:
             return dimensions
@@ -175,7 +283,7 @@ class Resolver:
         if len(positive) == 1:
             return [positive[0].dimension]
         uses = [use for use in found.values if not use.negated]
-        parts = [use for use in uses if use.before_share] or [use for use in uses if use.connector == "part"]
+        parts = [use for use in uses if use.connector == "part"] or [use for use in uses if use.before_share]
         if len(parts) == 1:
             part = {item.target for item in parts[0].candidates}
             return [item.dimension for item in positive if item.dimension in part][:1]
@@ -191,7 +299,9 @@ class Resolver:
             if index is not None and len(index.values) > 200 and found.rank is None and not found.conditions:
                 label = self.model.label(name or "").lower()
                 options = (f"the highest by {label}", f"the mean over all {label}s")
-                raise Unclear(f"there are {len(index.values)} {label}s: ask for the top ones", text=span.text, options=options)
+                raise Unclear(
+                    f"there are {len(index.values)} {label}s: ask for the top ones", text=span.text, options=options
+                )
 
     # -------------------------------------------------------------- putting it together
 
@@ -207,7 +317,9 @@ class Resolver:
     ) -> MetricQuery:
         grain, average_over = periods.grain, None
         if found.average and grain is not None:
-            if any(self.model.metrics[leaf].additivity == "non_additive" for leaf in leaf_names(self.model, metrics[0])):
+            if any(
+                self.model.metrics[leaf].additivity == "non_additive" for leaf in leaf_names(self.model, metrics[0])
+            ):
                 raise Unclear(f"a mean of {self.model.label(metrics[0])} over periods is not defined")
             grain, average_over = None, grain
         order, limit = self._order(found, metrics[0], dimensions, grain)

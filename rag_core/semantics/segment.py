@@ -11,8 +11,8 @@ from rag_core.semantics.vocabulary import EMPTY_WORDS
 from rag_core.semantics.words import PUNCTUATION, Word, words
 
 # An unknown word weighs more than any number of phrases: a reading that explains every word wins. An empty word weighs
-# more than a phrase, so that it is read as part of one where it can be.
-UNKNOWN, EMPTY, PHRASE, SIGN = 1000, 12, 10, 0
+# more than a phrase, so that it is read as part of one where it can be; a time wins over an equal phrase.
+UNKNOWN, EMPTY, PHRASE, TIME, SIGN = 1000, 12, 10, 9, 0
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _options(
     options: list[tuple[int, Span]] = []
     if at in mentions:
         last, mention = mentions[at]
-        options.append((PHRASE, _span(text, tokens, at, last, (Candidate("time"),), mention=mention)))
+        options.append((TIME, _span(text, tokens, at, last, (Candidate("time"),), mention=mention)))
     for last, candidates in lexicon.matches(tokens, at):
         options.append((PHRASE, _span(text, tokens, at, last, candidates)))
     if token.key in EMPTY_WORDS:

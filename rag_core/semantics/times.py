@@ -8,14 +8,15 @@ year stands beside it; that reading is reported as an assumption.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Literal
 
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.plan import Grain, TimeRange
-from rag_core.semantics.calendar import describe_range
+from rag_core.semantics.calendar import describe_range, floor
 from rag_core.semantics.points import POINT, Point, parse_point, point_at, resolve
-from rag_core.semantics.time_words import COUNT, UNIT, count_of, unit_of
+from rag_core.semantics.time_words import COUNT, ORDINALS, UNIT, YEAR, count_of, unit_of
 
 MentionKind = Literal["range", "as_of", "comparison"]
 
@@ -26,7 +27,8 @@ class TimeMention(Record):
     `range`: `time_range` is meant. `as_of`: the state just before `time_range.end`. `comparison`: nothing but
     "previous" or "year_ago" is said ("year over year", "than a year earlier"). `relative` is what a "previous quarter"
     or "last year" says when it stands beside another time; `grain` is the unit named. `ends` are the first and the last
-    period of "from Q1 to Q2", which a change is measured between.
+    period of "from Q1 to Q2", which a change is measured between. `unit` (with `count` in "the three months before") is what "each of the last four quarters" is cut
+    by; `opens` is set where "from" stands before it; `unclear` says why the time has two readings.
     """
 
     start: int
@@ -38,7 +40,11 @@ class TimeMention(Record):
     relative: bool = False
     grain: Grain | None = None
     ends: tuple[TimeRange, TimeRange] | None = None
+    unit: Grain | None = None
+    count: int = 0
+    opens: bool = False
     assumption: str = ""
+    unclear: str = ""
 
 
 _RANGE = re.compile(
@@ -66,7 +72,9 @@ _TO_DATE = re.compile(
     r"(?:year[\s-]to[\s-]date|ytd|quarter[\s-]to[\s-]date|qtd|month[\s-]to[\s-]date|mtd)\b"
     r"|so\s+far\s+this\s+(?P<a>year|quarter|month|week)|this\s+(?P<b>year|quarter|month|week)\s+(?:so\s+far|to\s+date|until\s+now)"
 )
-_ALL_TIME = re.compile(r"(?:of\s+)?all[\s-]time\b|\bever\b|since\s+the\s+(?:start|beginning)(?!\s+of)|over\s+the\s+(?:whole|entire)\s+(?:period|history)")
+_ALL_TIME = re.compile(
+    r"(?:of\s+)?all[\s-]time\b|\bever\b|since\s+the\s+(?:start|beginning)(?!\s+of)|over\s+the\s+(?:whole|entire)\s+(?:period|history)"
+)
 _COMPARISON = re.compile(
     r"(?P<unit>year|quarter|month|week|day)[\s-](?:over|on)[\s-](?P=unit)\b|(?P<short>yoy|qoq|mom|wow|y/y|q/q|m/m)\b"
 )
@@ -78,6 +86,12 @@ _BASE_YEAR = re.compile(
 _BASE_BEFORE = re.compile(
     r"(?:the\s+|a\s+|one\s+)?(?P<unit>quarter|month|week|period|day)\s+(?:before|earlier|prior)(?:\s+(?:that|it))?\b"
     r"|(?:the\s+)?(?:previous|prior|preceding)\s+(?:period|one)\b|(?:the\s+)?same\s+period\s+before\b"
+)
+_UNITS_BEFORE = re.compile(
+    rf"(?:the\s+)?(?P<count>{COUNT})\s+(?P<unit>{UNIT})\s+(?:before|earlier|prior|preceding)(?:\s+(?:that|it))?\b"
+)
+_SAME_OF = re.compile(
+    rf"(?:the\s+|in\s+the\s+)?same\s+(?:period|time|quarter|months?|weeks?|half|days?)\s+(?:of|in)\s+(?P<year>{YEAR})"
 )
 _AGO = re.compile(rf"(?P<count>{COUNT})\s+(?P<unit>{UNIT})\s+ago\b")
 
@@ -95,7 +109,7 @@ def find_times(text: str, run_date: date) -> tuple[TimeMention, ...]:
             continue
         found.append(mention.model_copy(update={"text": text[mention.start : mention.end]}))
         position = mention.end
-    return _borrow_years(tuple(found), lowered, run_date)
+    return _borrow_years(tuple(_quarter_left_out(found, lowered, run_date)), lowered, run_date)
 
 
 def _mention_at(text: str, at: int, run_date: date) -> TimeMention | None:
@@ -115,6 +129,13 @@ def _read_comparison(text: str, at: int, run_date: date) -> TimeMention | None:
         return _mention(found, kind="comparison", comparison=kind, grain=unit_of(unit))
     if found := _BASE_YEAR.match(text, at):
         return _mention(found, kind="comparison", comparison="year_ago")
+    if found := _SAME_OF.match(text, at):
+        year = int(found["year"])
+        time_range = TimeRange(start=date(year, 1, 1), end=date(year + 1, 1, 1), label=found.group())
+        return _mention(found, time_range=time_range, grain="year")
+    if found := _UNITS_BEFORE.match(text, at):
+        mention = _mention(found, kind="comparison", comparison="previous")
+        return mention.model_copy(update={"unit": unit_of(found["unit"]), "count": count_of(found["count"])})
     if found := _BASE_BEFORE.match(text, at):
         unit = found["unit"]
         grain = unit_of(unit) if unit and unit != "period" else None
@@ -220,8 +241,19 @@ def _read_point(text: str, at: int, run_date: date) -> TimeMention | None:
         time_range=TimeRange(start=start, end=end, label=label),
         relative=point.offset == -1 and point.count == 1 and point.part is None,
         grain=point.grain,
+        unit=point.unit if point.part is None and point.day is None else point.grain,
         assumption=_assumed(point, run_date),
+        unclear=_unclear_next(point, label, run_date),
     )
+
+
+def _unclear_next(point: Point, label: str, run_date: date) -> str:
+    """On the first day of a period "the next" one may be the one that begins or the one after it."""
+    if point.offset != 1 or point.count != 1 or floor(run_date, point.unit) != run_date or point.unit == "day":
+        return ""
+    start, end = resolve(Point(unit=point.unit, offset=0), run_date)
+    current = describe_range(TimeRange(start=start, end=end))
+    return f"on {run_date} {label!r} may be {current} or the one after it: name it"
 
 
 def _assumed(point: Point, run_date: date) -> str:
@@ -232,20 +264,61 @@ def _assumed(point: Point, run_date: date) -> str:
 
 
 def _borrow_years(found: tuple[TimeMention, ...], text: str, run_date: date) -> tuple[TimeMention, ...]:
-    """Lets a month or quarter without a year take it from the neighbour: "September and December 2025"."""
+    """Lets a month or quarter without a year take it from its neighbour: "April, May and June 2026", "Q3 2025 versus Q2"."""
     result = list(found)
+    points = [parse_point(mention.text.lower()) for mention in found]
     for index in range(len(result) - 2, -1, -1):
-        mention, following = result[index], result[index + 1]
-        own, other = parse_point(mention.text.lower()), parse_point(following.text.lower())
-        if own is None or other is None or not own.needs_year or other.needs_year or other.year is None:
+        own, other = points[index], points[index + 1]
+        if own is None or other is None or not own.needs_year or other.year is None:
             continue
-        if len(text[mention.end : following.start].split()) > 4:
+        if len(text[result[index].end : result[index + 1].start].split()) <= 4:
+            points[index] = own.before(resolve(other, run_date)[0])
+            result[index] = _placed(result[index], points[index], run_date, "")
+    for index in range(1, len(result)):
+        own, other = points[index], points[index - 1]
+        if own is None or other is None or not own.needs_year or other.year is None or own.grain != other.grain:
             continue
-        point = own.before(resolve(other, run_date)[0])
-        start, end = resolve(point, run_date)
-        time_range = TimeRange(start=start, end=end, label=f"{mention.text} {start.year}")
-        result[index] = mention.model_copy(update={"time_range": time_range, "assumption": ""})
+        if len(text[result[index - 1].end : result[index].start].split()) <= 4:
+            points[index] = replace(own, year=other.year)
+            result[index] = _placed(result[index], points[index], run_date, f"{own.name} is taken as of {other.year}")
     return tuple(result)
+
+
+def _placed(mention: TimeMention, point: Point | None, run_date: date, assumption: str) -> TimeMention:
+    assert point is not None
+    start, end = resolve(point, run_date)
+    time_range = TimeRange(start=start, end=end, label=f"{mention.text} {start.year}")
+    return mention.model_copy(update={"time_range": time_range, "assumption": assumption})
+
+
+_ELLIPSIS = re.compile(
+    r"(?P<link>against|versus|vs\.?|than(?:\s+in)?|compared\s+(?:with|to)|relative\s+to|over|on)\s+the\s+"
+    r"(?P<ordinal>first|second|third|fourth)\b(?!\s+(?:quarter|half|month|week))"
+)
+
+
+def _quarter_left_out(found: list[TimeMention], text: str, run_date: date) -> list[TimeMention]:
+    """Adds the quarter of "the fourth quarter of 2025 against the third"."""
+    result: list[TimeMention] = []
+    for mention in found:
+        result.append(mention)
+        point = parse_point(mention.text.lower())
+        elliptic = _ELLIPSIS.search(text, mention.end)
+        if point is None or point.grain != "quarter" or elliptic is None:
+            continue
+        if any(other.start > mention.start for other in found) or len(text[mention.end : elliptic.start()].split()) > 4:
+            continue
+        first_month = ORDINALS[elliptic["ordinal"]] * 3 - 2
+        start, end = resolve(replace(point, part=(first_month, 3)), run_date)
+        at = elliptic.start("ordinal")
+        time_range = TimeRange(start=start, end=end, label=f"{elliptic['ordinal']} quarter {start.year}")
+        result.append(
+            TimeMention(
+                start=at, end=elliptic.end(), text=text[at : elliptic.end()], time_range=time_range, grain="quarter",
+                unit="quarter",
+            )
+        )  # fmt: skip
+    return result
 
 
 def _mention(

@@ -8,27 +8,201 @@ from __future__ import annotations
 
 # Function words that may stand inside a synonym without changing it ("customers did we lose").
 SKIPPED = frozenset(
-    "a an the our we us did do does have has had is are was were been be to it they their that which who".split()
+    [
+        "a",
+        "an",
+        "the",
+        "our",
+        "we",
+        "us",
+        "did",
+        "do",
+        "does",
+        "have",
+        "has",
+        "had",
+        "is",
+        "are",
+        "was",
+        "were",
+        "been",
+        "be",
+        "to",
+        "it",
+        "they",
+        "their",
+        "that",
+        "which",
+        "who",
+    ]
 )
 
 # Single words that carry no meaning of their own in a question about figures.
 EMPTY_WORDS = frozenset(
-    """a an the our we us i me my you your it its they their them there here this that these those is are was were be been
-    being am do does did done have has had will would can could should shall may might must let s
-    show give list tell display provide return print report present find get got pull need want like see look know say
-    please kindly hi hello hey so then also just exactly actually simply
-    happen happened occur occurred recorded record booked book made make generated generate generating achieved achieve
-    earned earn received receive saw seen registered register reached reach logged posted placed come came coming
-    amounted amount stand stood account accounted contribute contributed
-    take taken took place figure number value level data result statistic stat overview summary table chart graph question
-    answer business altogether what how much many ok okay thanks thank
-    corresponding respective respectively particular specific relevant
-    expressed measured calculated compute computed calculate""".split()
+    [
+        "a",
+        "an",
+        "the",
+        "our",
+        "we",
+        "us",
+        "i",
+        "me",
+        "my",
+        "you",
+        "your",
+        "it",
+        "its",
+        "they",
+        "their",
+        "them",
+        "there",
+        "here",
+        "this",
+        "that",
+        "these",
+        "those",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "am",
+        "do",
+        "does",
+        "did",
+        "done",
+        "have",
+        "has",
+        "had",
+        "will",
+        "would",
+        "can",
+        "could",
+        "should",
+        "shall",
+        "may",
+        "might",
+        "must",
+        "let",
+        "s",
+        "show",
+        "give",
+        "list",
+        "tell",
+        "display",
+        "provide",
+        "return",
+        "print",
+        "report",
+        "present",
+        "find",
+        "get",
+        "got",
+        "pull",
+        "need",
+        "want",
+        "like",
+        "see",
+        "look",
+        "know",
+        "say",
+        "please",
+        "kindly",
+        "hi",
+        "hello",
+        "hey",
+        "so",
+        "then",
+        "also",
+        "just",
+        "exactly",
+        "actually",
+        "simply",
+        "happen",
+        "happened",
+        "occur",
+        "occurred",
+        "recorded",
+        "record",
+        "booked",
+        "book",
+        "made",
+        "make",
+        "generated",
+        "generate",
+        "generating",
+        "earned",
+        "earn",
+        "received",
+        "receive",
+        "saw",
+        "seen",
+        "registered",
+        "register",
+        "logged",
+        "posted",
+        "placed",
+        "come",
+        "came",
+        "coming",
+        "amounted",
+        "amount",
+        "stand",
+        "stood",
+        "account",
+        "accounted",
+        "contribute",
+        "contributed",
+        "take",
+        "taken",
+        "took",
+        "place",
+        "figure",
+        "number",
+        "value",
+        "level",
+        "data",
+        "result",
+        "statistic",
+        "stat",
+        "overview",
+        "summary",
+        "table",
+        "chart",
+        "graph",
+        "question",
+        "answer",
+        "business",
+        "altogether",
+        "what",
+        "how",
+        "much",
+        "many",
+        "ok",
+        "okay",
+        "thanks",
+        "thank",
+        "corresponding",
+        "respective",
+        "respectively",
+        "particular",
+        "specific",
+        "relevant",
+        "expressed",
+        "measured",
+        "calculated",
+        "compute",
+        "computed",
+        "calculate",
+    ]
 )
 
 IGNORED_PHRASES: tuple[str, ...] = (
-    "how many", "how much", "how large", "how high", "how low", "how big", "how long", "how often", "how well", "how was",
-    "number of", "total number of", "count of", "total count of", "amount of", "total amount of", "figure for",
+    "how much", "how large", "how high", "how low", "how big", "how well", "how was", "how far",
+    "amount of", "total amount of", "figure for",
     "value of", "level of", "size of", "volume of", "what is", "what was", "what were", "show me", "give me",
     "tell me", "let me know", "i want to see", "i would like to see", "do we have", "did we have", "have we had",
     "were there", "are there", "was there", "is there", "took place", "take place", "in figures", "in numbers",
@@ -45,7 +219,7 @@ TOTAL_PHRASES = ("total", "combined", "together", "in total", "overall", "altoge
                  "in aggregate", "across the company", "across the business", "for the whole company", "all in all")  # fmt: skip
 
 GROUP_PHRASES = (
-    "by", "per", "for each", "for every", "each", "every", "across", "across the", "broken down by", "split by",
+    "by", "per", "in each of", "each of", "for each of", "in every one of", "in each of the", "each of the", "for each", "for every", "each", "every", "across", "across the", "broken down by", "split by",
     "split out by", "grouped by", "breakdown by", "broken out by", "separated by", "by each", "in each", "in every",
     "within each", "of each", "of every", "on each", "sorted by", "ordered by", "divided up by", "split into",
     "broken down into", "split up by", "in terms of each", "from each", "with each", "at each", "distributed over",
@@ -54,14 +228,16 @@ GROUP_PHRASES = (
 )  # fmt: skip
 PREPOSITIONS = (
     "in", "for", "of", "from", "at", "on", "with", "to", "within", "among", "during", "over", "through", "throughout",
-    "inside", "about", "regarding", "concerning", "coming from", "belonging to", "located in", "based in", "via", "into",
-    "made by", "owned by", "run by", "between", "as for", "only for", "only in", "just for", "out of", "came from",
-    "comes from", "come from", "was from", "were from", "is from", "due to", "caused by", "because of", "only",
+    "inside", "about", "regarding", "concerning", "belonging to", "located in", "based in", "via", "into",
+    "made by", "owned by", "run by", "between", "as for", "only for", "only in", "just for", "out of", "due to", "caused by", "because of", "only",
     "that are", "that were", "named", "called", "went to", "to our", "towards", "placed by", "raised by",
     "opened by", "placed in", "using", "placed through", "placed via", "sitting in", "seated in",
     "where", "generated by", "generated in", "generated with", "made with", "made in", "earned in", "earned with", "down to",
     "under", "against",
 )  # fmt: skip
+# What follows these is the part of which a share is asked.
+PART_PHRASES = ("came from", "comes from", "come from", "was from", "were from", "is from", "coming from", "stem from", "stemmed from",
+                "stems from", "was with", "went through", "ran through", "came through", "come through", "is with", "falls on", "fell on", "accounted for by", "was due to", "was placed by", "came in through")  # fmt: skip
 AND_PHRASES = ("and", "&", "as well as", "plus", "along with", "together with", "alongside", "and also", "and the", "and in", "and for", "both", "next to", "in addition to")  # fmt: skip
 OR_PHRASES = ("or", "and/or")
 VERSUS_PHRASES = (
@@ -71,7 +247,19 @@ VERSUS_PHRASES = (
     "down from", "compared", "set beside", "next to each other", "comparing with", "from that of", "opposed to",
     "as opposed to", "comparison with", "comparison to", "different from", "compares with", "compares to",
 )  # fmt: skip
-COMPARE_PHRASES = ("compare", "comparison of", "comparing", "compare the", "contrast", "put side by side", "side by side", "comparison")
+SPLIT_PHRASES = ("split between", "split among", "divide between", "divided between", "distributed between", "differ between",
+                 "differed between", "difference between", "split over", "differ", "differed", "divided among", "split across",
+                 "spread over", "spread across", "vary between", "varied between", "differ across", "distributed among")  # fmt: skip
+COMPARE_PHRASES = (
+    "compare",
+    "comparison of",
+    "comparing",
+    "compare the",
+    "contrast",
+    "put side by side",
+    "side by side",
+    "comparison",
+)
 NEGATIONS = (
     "excluding", "except", "except for", "without", "other than", "not in", "not including", "outside", "outside of",
     "but not", "apart from", "not from", "leaving out", "leave out", "not counting", "exclude", "non", "ignoring",
@@ -86,7 +274,7 @@ SHARE_PHRASES = (
     "shares of", "relative share", "percentage split of", "percentage breakdown of", "percentage split", "in percent of total",
     "as a percentage of the total", "as a share of the total", "percent of the total", "share of the total", "share of total",
     "what part of", "portion of", "what portion of", "how many percent of", "share does", "percentage of total",
-    "percentage of the total",
+    "percentage of the total", "in percent of", "as a percentage of", "as percentage of", "as a share of",
 )  # fmt: skip
 RUNNING_PHRASES = (
     "running total", "running total of", "running totals", "cumulative", "cumulated", "accumulated", "cumulatively",
@@ -96,7 +284,7 @@ RUNNING_PHRASES = (
 # Changes: -1 falling, 1 rising, 0 neither said.
 CHANGE_PHRASES: dict[str, int] = {
     "change": 0, "changed": 0, "change in": 0, "changes in": 0, "difference": 0, "difference in": 0, "delta": 0,
-    "differ": 0, "differed": 0, "move": 0, "moved": 0, "vary": 0, "percentage change": 0, "percentage change in": 0,
+    "move": 0, "moved": 0, "vary": 0, "percentage change": 0, "percentage change in": 0,
     "percent change": 0, "relative change": 0, "rate of change": 0, "change of": 0,
     "growth": 1, "growth in": 1, "growth of": 1, "grew": 1, "grow": 1, "grown": 1, "growth rate": 1, "growth rate of": 1,
     "increase": 1, "increase in": 1, "increased": 1, "rise": 1, "rise in": 1, "rose": 1, "risen": 1, "gain": 1,
@@ -163,18 +351,49 @@ GRAIN_ADJECTIVES: dict[str, str] = {
     "by calendar quarter": "quarter", "by calendar year": "year", "individual month": "month", "individual quarter": "quarter",
 }  # fmt: skip
 
+COUNT_UNIT, TIME_UNIT = "count", "time"
 UNIT_PHRASES: dict[str, str] = {
     "in eur": "EUR", "eur": "EUR", "in euro": "EUR", "in euros": "EUR", "euro": "EUR", "euros": "EUR",
     "in percent": "%", "in %": "%", "%": "%", "percent": "%", "as a percentage": "%", "as percentage": "%",
     "as percent": "%", "percentage": "%", "in minutes": "minutes", "minutes": "minutes", "in hours": "hours",
     "hours": "hours", "how many minutes": "minutes", "how many hours": "hours", "what percentage": "%",
     "in persons": "employees", "as a ratio": "%", "as a rate": "%", "amount in eur": "EUR", "amount in euros": "EUR",
+    "how many": "count", "how often": "count", "number of": "count", "how long": "time", "how fast": "time",
+    "how quickly": "time", "in percent of": "%", "as a percentage of": "%", "percent of": "%", "as a share of": "%",
+    "how slowly": "time", "total number of": "count", "count of": "count", "total count of": "count", "as percentage of": "%",
     "what percentage of": "%", "what percent": "%", "what percent of": "%", "what share of": "%", "percentage of": "%",
     "what share": "%", "share of": "%",
 }  # fmt: skip
 
 # Values that are also everyday words: they are read as values only beside the name of their dimension.
-WEAK_VALUES = frozenset("other none all new total any some unknown yes no true false account reading direct service price".split())
+WEAK_VALUES = frozenset(
+    [
+        "other",
+        "none",
+        "all",
+        "new",
+        "total",
+        "any",
+        "some",
+        "unknown",
+        "yes",
+        "no",
+        "true",
+        "false",
+        "account",
+        "reading",
+        "direct",
+        "service",
+        "price",
+    ]
+)
 
 # Words for which nobody may take "number", "value" and the like away.
-MULTIPLIERS = {"thousand": 1_000, "k": 1_000, "million": 1_000_000, "m": 1_000_000, "mio": 1_000_000, "billion": 1_000_000_000}
+MULTIPLIERS = {
+    "thousand": 1_000,
+    "k": 1_000,
+    "million": 1_000_000,
+    "m": 1_000_000,
+    "mio": 1_000_000,
+    "billion": 1_000_000_000,
+}

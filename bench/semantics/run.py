@@ -1,0 +1,163 @@
+"""Asks the matcher every question it should answer or refuse, and counts right, refused and wrong-but-confident.
+
+    python -m bench.semantics.run --dsn postgresql://... [--sets facts,paraphrases,refusals] [--verbose]
+
+The warehouse must hold the sample (`python -m sample.warehouse.load`). Nothing is sampled: all wordings are asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from ruamel.yaml import YAML
+
+from bench.semantics.comparison import same_rows
+from rag_core.datamodel.plan import MetricQuery
+from rag_core.semantics.compile import compile_query
+from rag_core.semantics.match import Match, Matcher
+from rag_core.semantics.model import load_semantic_model
+from rag_core.semantics.values import DimensionValues, ValueIndex, value_statement
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN_DATE = date(2026, 7, 1)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One wording with the rows that answer it; `rows` None where it must be refused."""
+
+    case_id: str
+    text: str
+    rows: tuple[tuple[Any, ...], ...] | None
+    ordered: bool
+    sort: str
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs the sets that are asked for; ends with 1 where one answer is wrong but confident."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dsn", required=True)
+    parser.add_argument("--sets", default="facts,paraphrases,refusals")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args(argv)
+    wrong = 0
+    with psycopg.connect(arguments.dsn, autocommit=True) as connection:
+        connection.execute("SET default_transaction_read_only = on")
+        connection.execute("SET TIME ZONE 'UTC'")
+        bench = Bench(connection)
+        for name in arguments.sets.split(","):
+            cases = list(getattr(bench, name)())
+            figures = bench.run(cases, verbose=arguments.verbose)
+            wrong += figures["wrong"]
+            line = json.dumps({"set": name, **figures}) if arguments.json else _line(name, figures)
+            sys.stdout.write(line + "\n")
+    return 1 if wrong else 0
+
+
+def _line(name: str, figures: dict[str, Any]) -> str:
+    asked = figures["asked"]
+    share = 100 * figures["right"] / asked if asked else 0.0
+    return (
+        f"{name}: {asked} wordings, {figures['right']} right ({share:.1f} %), {figures['refused']} refused, "
+        f"{figures['wrong']} wrong but confident; {figures['median_ms']:.1f} ms a question (median)"
+    )
+
+
+class Bench:
+    """The cases and the machinery to answer them on one warehouse."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self.connection = connection
+        self.model = load_semantic_model(ROOT / "config" / "semantic_model.yaml")
+        self.matcher = Matcher(self.model, self._values())
+
+    def _values(self) -> ValueIndex:
+        found = []
+        for name, dimension in self.model.dimensions.items():
+            if not dimension.read_values:
+                continue
+            cells = [row[0] for row in self._execute(value_statement(self.model, name, "postgres"))]
+            values = tuple(sorted((cell for cell in cells if cell is not None), key=str))
+            found.append(DimensionValues(dimension=name, values=values, has_empty=None in cells))
+        return ValueIndex(dimensions=tuple(found))
+
+    def _execute(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.connection.execute(sql).fetchall()  # type: ignore[arg-type]
+
+    def facts(self) -> Iterator[Case]:
+        """The planted facts of the sample that SQL answers, in their three wordings."""
+        document = YAML(typ="safe").load((ROOT / "sample" / "facts.yaml").read_text(encoding="utf-8"))
+        for fact in document["warehouse"]:
+            if fact["kind"] != "sql":
+                continue
+            rows = tuple(tuple(row.values()) for row in fact["answer"])
+            ordered = "limit" in fact["sql"].lower()
+            for number, text in enumerate([fact["question"], *fact["wording"]]):
+                yield Case(f"{fact['id']}.{number}", text, rows, ordered, "fact")
+
+    def paraphrases(self) -> Iterator[Case]:
+        """Questions of our own with gold as a metric query or as SQL."""
+        document = YAML(typ="safe").load((Path(__file__).parent / "paraphrases.yaml").read_text(encoding="utf-8"))
+        for entry in document["questions"]:
+            sql = entry.get("sql")
+            if sql is None:
+                query = MetricQuery.model_validate(entry["query"])
+                sql = compile_query(query, self.model, "postgres").sql
+            rows = tuple(self._execute(sql))
+            ordered = "limit" in sql.lower()
+            for number, text in enumerate(entry["wordings"]):
+                yield Case(f"{entry['id']}.{number}", text, rows, ordered, "paraphrase")
+
+    def refusals(self) -> Iterator[Case]:
+        """Questions that must not be answered as complete."""
+        document = YAML(typ="safe").load((Path(__file__).parent / "refusals.yaml").read_text(encoding="utf-8"))
+        for number, text in enumerate(document["questions"]):
+            yield Case(f"R{number + 1:03}", text, None, ordered=False, sort="refusal")
+
+    def run(self, cases: list[Case], *, verbose: bool) -> dict[str, Any]:
+        """Counts of the outcomes and the median time of matching."""
+        counts = {"asked": len(cases), "right": 0, "refused": 0, "wrong": 0}
+        times: list[float] = []
+        for case in cases:
+            begun = time.perf_counter()
+            match = self.matcher.match(case.text, RUN_DATE)
+            times.append((time.perf_counter() - begun) * 1000)
+            outcome, note = self._judge(case, match)
+            counts[outcome] += 1
+            if verbose and (outcome == "wrong" or (outcome == "refused" and case.rows is not None)):
+                sys.stdout.write(f"  {outcome:8} {case.case_id} {case.text}\n           {note}\n")
+        return {**counts, "median_ms": sorted(times)[len(times) // 2] if times else 0.0}
+
+    def _judge(self, case: Case, match: Match) -> tuple[str, str]:
+        if not match.complete:
+            outcome = "right" if case.rows is None else "refused"
+            return outcome, match.reason
+        if match.verified is not None:
+            sql, note = match.verified.sql, f"verified query {match.verified.name}"
+        else:
+            assert match.query is not None
+            compiled = compile_query(match.query, self.model, "postgres")
+            sql, note = compiled.sql, compiled.description
+        if case.rows is None:
+            return "wrong", note
+        rows = self._execute(sql)
+        if match.query is not None and match.query.order is not None and match.query.limit is None:
+            # "The best products": nobody said how many, so the whole ranking answers what begins with the expected rows.
+            rows = rows[: len(case.rows)]
+        if same_rows(case.rows, rows, ordered=case.ordered):
+            return "right", note
+        return "wrong", f"{note}: {rows[:3]} instead of {case.rows[:3]}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
