@@ -57,7 +57,8 @@ class Dimension(Record):
 
     `adjectives` split too ("regional revenue"); `values` gives the words people use for a stored value; `order` lists
     stored values in their natural order; `parent` is the next coarser dimension; `read_values` False keeps the
-    values out of the index (too many, or personal); `ranked_by` is the metric that "the largest" are ranked by.
+    values out of the index (too many, or personal); `ranked_by` is the metric that "the largest" are ranked by; `empty` are words
+    for having no value at all.
     """
 
     label: str
@@ -71,6 +72,7 @@ class Dimension(Record):
     type: Literal["text", "number", "boolean"] = "text"
     read_values: bool = True
     ranked_by: str | None = None
+    empty: tuple[str, ...] = ()
     alternatives: tuple[DimensionSource, ...] = ()
     description: str = ""
 

@@ -63,8 +63,6 @@ class Lexicon:
         stack: list[tuple[int, _Node]] = [(start, self._root)]
         while stack:
             at, node = stack.pop()
-            if node.candidates and at not in found:
-                found[at] = tuple(node.candidates)
             if at >= len(words):
                 continue
             key = words[at].key
@@ -72,7 +70,11 @@ class Lexicon:
                 stack.append((at + 1, node))
                 continue
             if key in node.children:
-                stack.append((at + 1, node.children[key]))
+                following = node.children[key]
+                stack.append((at + 1, following))
+                if following.candidates:
+                    known = found.get(at + 1, ())
+                    found[at + 1] = known + tuple(item for item in following.candidates if item not in known)
             if node is not self._root and key in say.SKIPPED and key not in node.children:
                 stack.append((at + 1, node))
         return [(end, found[end]) for end in sorted(found)]
@@ -107,6 +109,9 @@ class Lexicon:
             for text, synonyms in dimension.values.items():
                 for synonym in synonyms:
                     self._add_value(synonym, Candidate("value", name, known.get(text, text)))
+
+            for text in dimension.empty:
+                self.add(text, Candidate("value", name, None))
 
     def _add_value(self, text: str, candidate: Candidate) -> None:
         keys = phrase(text)

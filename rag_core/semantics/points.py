@@ -87,6 +87,8 @@ _COMPILED = tuple((name, re.compile(pattern)) for name, pattern in _PATTERNS)
 POINT = "(?:" + "|".join(re.sub(r"\(\?P<[a-z]+>", "(?:", pattern) for _, pattern in _PATTERNS) + ")"
 # "may" is a month only where a year or a word of time stands beside it.
 _MAY = re.compile(
+    r"(?:\b(?:in|of|since|until|till|from|to|between|and|during|through|for|last|before|after|vs|versus|with)\s+|,\s*)$"
+)
     r"(?:\b(?:in|of|since|until|till|from|to|between|and|during|through|for|last|before|after|vs|versus|with)\s+)$"
 )
 

@@ -112,11 +112,8 @@ class Reader:
             self._word(span)
 
     def _vague(self, span: Span) -> None:
-        """A word with several meanings; it may stay a companion of a figure that is named."""
-        if self.found.metrics and self.last_role != "metric" and span.has("companion"):
-            self.found.companions.append(span)
-        else:
-            self.found.ambiguous.append(span)
+        """A word with several meanings; the resolver may find that only one can be answered."""
+        self.found.ambiguous.append(span)
         self.last_role, self.pending = "metric", []
 
     # -------------------------------------------------------------- words of calculation

@@ -17,7 +17,8 @@ from rag_core.semantics.reading import Reading, ValueUse
 from rag_core.semantics.segment import Span
 from rag_core.semantics.sources import leaf_names, supported
 from rag_core.semantics.values import ValueIndex
-from rag_core.semantics.vocabulary import COUNT_UNIT, TIME_UNIT
+from rag_core.semantics.vocabulary import AMOUNT_UNIT, COUNT_UNIT, CURRENCIES, EMPTY_WORDS, TIME_UNIT
+from rag_core.semantics.words import words
 
 
 class Unclear(Exception):
@@ -82,22 +83,30 @@ class Resolver:
             name = able[0] if able else options[0]
             names.append(name)
             self.meanings[span.start, span.end] = f"{self.model.label(name)} (metric {name})"
-        names.extend(self._vague(found, names))
+        names.extend(self._vague(found, self._with_refined(found, names)))
         if not names and found.rank is not None:
             names.extend(self._ranked_by(found))
         return list(dict.fromkeys(names))
+
+    def _with_refined(self, found: Reading, names: list[str]) -> list[str]:
+        return names + [item.target for span in found.modifiers for item in span.of("modifier")]
 
     def _vague(self, found: Reading, names: list[str]) -> list[str]:
         """Words like "sales": one meaning is left only where the unit that is asked decides."""
         chosen: list[str] = []
         for span in list(found.ambiguous):
+            if {item.target for item in span.of("companion")} & set(names):
+                found.ambiguous.remove(span)
+                found.used.append((span, "belongs to the figure"))
+                continue
             options = [name for name in span.of("ambiguous")[0].value if name in self.model.metrics]
-            able = self._by_unit(found, options)
-            if len(able) == 1 and len(options) > 1 and found.units:
+            able = self._by_unit(found, [name for name in options if self._able(name, found)])
+            if len(able) == 1 and len(options) > 1:
                 found.ambiguous.remove(span)
                 chosen.append(able[0])
                 self.meanings[span.start, span.end] = f"{self.model.label(able[0])} (metric {able[0]})"
                 found.used.append((span, "figure"))
+                self.assumptions.append(f"{span.text!r} is taken as {self.model.label(able[0]).lower()}")
         return chosen
 
     def _ranked_by(self, found: Reading) -> list[str]:
@@ -120,9 +129,15 @@ class Resolver:
 
     def _has_unit(self, name: str, units: set[str]) -> bool:
         metric = self.model.metrics[name]
-        counted = metric.decimals == 0 and metric.unit not in ("%", "EUR")
         timed = metric.unit in ("seconds", "minutes", "hours", "days")
-        return metric.unit in units or (COUNT_UNIT in units and counted) or (TIME_UNIT in units and timed)
+        valued = metric.unit in CURRENCIES
+        counted = not (timed or valued or metric.unit == "%")
+        return (
+            metric.unit in units
+            or (COUNT_UNIT in units and counted)
+            or (TIME_UNIT in units and timed)
+            or (AMOUNT_UNIT in units and (valued or metric.unit == "%"))
+        )
 
     def _narrowed(self, found: Reading, metrics: list[str]) -> list[str]:
         """Applies the words that narrow a figure ("tickets ... still open"), ratios of two figures, and parts' shares."""
@@ -166,7 +181,7 @@ class Resolver:
         for span in found.companions:
             if {item.target for item in span.of("companion")} & set(metrics):
                 found.used.append((span, "belongs to the figure"))
-            else:
+            elif not all(word.key in EMPTY_WORDS for word in words(span.text)):
                 found.unmatched.append(span)
 
     def _able(self, metric: str, found: Reading) -> bool:
@@ -269,7 +284,7 @@ class Resolver:
         units = {self.model.metrics[name].unit for name in metrics}
         for span in found.units:
             asked = {candidate.target for candidate in span.of("unit")}
-            if any(self._has_unit(name, asked) for name in metrics) or (percent and "%" in asked):
+            if any(self._has_unit(name, asked) for name in metrics) or (percent and "%" in asked) or AMOUNT_UNIT in asked:
                 continue
             raise Unclear(f"{self.model.label(metrics[0])} is in {' or '.join(sorted(units))}, not {span.text}")
 

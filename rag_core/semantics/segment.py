@@ -7,12 +7,12 @@ from datetime import date
 
 from rag_core.semantics.lexicon import Candidate, Lexicon
 from rag_core.semantics.times import TimeMention, find_times
-from rag_core.semantics.vocabulary import EMPTY_WORDS
+from rag_core.semantics.vocabulary import EMPTY_WORDS, SKIPPED
 from rag_core.semantics.words import PUNCTUATION, Word, words
 
 # An unknown word weighs more than any number of phrases: a reading that explains every word wins. An empty word weighs
 # more than a phrase, so that it is read as part of one where it can be; a time wins over an equal phrase.
-UNKNOWN, EMPTY, PHRASE, TIME, SIGN = 1000, 12, 10, 9, 0
+UNKNOWN, EMPTY, FUNCTION, PHRASE, TIME, SIGN = 1000, 12, 1, 10, 9, 0
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _options(
     for last, candidates in lexicon.matches(tokens, at):
         options.append((PHRASE, _span(text, tokens, at, last, candidates)))
     if token.key in EMPTY_WORDS:
-        options.append((EMPTY, _span(text, tokens, at, at + 1)))
+        options.append((FUNCTION if token.key in SKIPPED else EMPTY, _span(text, tokens, at, at + 1)))
     if not options:
         options.append((UNKNOWN, _span(text, tokens, at, at + 1, known=False)))
     else:

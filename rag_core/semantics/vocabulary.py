@@ -201,14 +201,14 @@ EMPTY_WORDS = frozenset(
 )
 
 IGNORED_PHRASES: tuple[str, ...] = (
-    "how much", "how large", "how high", "how low", "how big", "how well", "how was", "how far",
+    "how large", "how high", "how low", "how big", "how well", "how was", "how far",
     "amount of", "total amount of", "figure for",
     "value of", "level of", "size of", "volume of", "what is", "what was", "what were", "show me", "give me",
     "tell me", "let me know", "i want to see", "i would like to see", "do we have", "did we have", "have we had",
     "were there", "are there", "was there", "is there", "took place", "take place", "in figures", "in numbers",
     "look like", "looked like", "come to", "came to", "add up to", "amount to", "stand at", "turn out", "in terms of",
     "when it comes to", "at all", "of ours", "in our company", "in the company", "in our business", "the company",
-    "our company", "can you", "could you", "how did", "how does", "how do", "how has", "how have", "what about",
+    "our company", "can you", "could you", "would you", "can i see", "can i have", "could i see", "we would like to know", "i would like to know", "i want to know", "want to know", "do you know", "can you tell me", "could you tell me", "can you give me", "could you give me", "may i see", "will you", "how did", "how does", "how do", "how has", "how have", "what about",
     "i need", "we need", "as a whole", "taken together", "on record", "all told", "as a number", "all of",
     "the figures for", "the number for", "size up", "on the whole", "in all",
 )  # fmt: skip
@@ -308,6 +308,7 @@ AVERAGE_PHRASES = ("average", "mean", "avg", "on average", "average of", "mean o
 WHICH_PHRASES = ("which", "who", "whom", "whose", "which of the", "which of our", "where", "what are the", "which one", "what kind of", "which kind of", "which type of", "what type of", "which were the", "which are the", "what were the", "name the", "in which", "for which", "from which", "of which")  # fmt: skip
 
 DESCENDING = (
+    "main", "principal",
     "highest", "most", "largest", "biggest", "greatest", "strongest", "longest", "slowest", "leading", "maximum", "peak",
     "the most", "the highest", "top", "best-selling", "best selling", "top selling", "top-selling", "number one", "highest ranking",
     "busiest", "steepest", "sharpest", "richest", "fattest", "the largest", "the biggest",
@@ -351,14 +352,15 @@ GRAIN_ADJECTIVES: dict[str, str] = {
     "by calendar quarter": "quarter", "by calendar year": "year", "individual month": "month", "individual quarter": "quarter",
 }  # fmt: skip
 
-COUNT_UNIT, TIME_UNIT = "count", "time"
+COUNT_UNIT, TIME_UNIT, AMOUNT_UNIT = "count", "time", "amount"
+CURRENCIES = frozenset({"EUR", "USD", "GBP", "CHF", "SEK", "NOK", "DKK"})
 UNIT_PHRASES: dict[str, str] = {
     "in eur": "EUR", "eur": "EUR", "in euro": "EUR", "in euros": "EUR", "euro": "EUR", "euros": "EUR",
     "in percent": "%", "in %": "%", "%": "%", "percent": "%", "as a percentage": "%", "as percentage": "%",
     "as percent": "%", "percentage": "%", "in minutes": "minutes", "minutes": "minutes", "in hours": "hours",
     "hours": "hours", "how many minutes": "minutes", "how many hours": "hours", "what percentage": "%",
     "in persons": "employees", "as a ratio": "%", "as a rate": "%", "amount in eur": "EUR", "amount in euros": "EUR",
-    "how many": "count", "how often": "count", "number of": "count", "how long": "time", "how fast": "time",
+    "how many": "count", "how much": "amount", "how much of": "amount", "how often": "count", "number of": "count", "how long": "time", "how fast": "time",
     "how quickly": "time", "in percent of": "%", "as a percentage of": "%", "percent of": "%", "as a share of": "%",
     "how slowly": "time", "total number of": "count", "count of": "count", "total count of": "count", "as percentage of": "%",
     "what percentage of": "%", "what percent": "%", "what percent of": "%", "what share of": "%", "percentage of": "%",
