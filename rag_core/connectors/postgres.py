@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -13,18 +14,17 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from rag_core.connectors.base import QueryCost
 from rag_core.connectors.catalogs.postgres import read_catalog
+from rag_core.connectors.deadline import Deadline
 from rag_core.connectors.postgres_values import configure_values, query_fault
 from rag_core.connectors.rows import fetch_capped
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import connection_problem
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.query import GuardedSql, QueryResult, ResultColumn
-from rag_core.errors import QueryFault, ServiceUnavailable
+from rag_core.errors import ServiceUnavailable
 
 WHAT = "warehouse (NIGHTSHIFT_WAREHOUSE__DSN)"
 SNAPSHOT_SECONDS = 120.0
-# The server's own timeout comes first; the client's deadline is for a server that does not keep it.
-GRACE_SECONDS = 0.5
 CONNECT_SECONDS = 10
 
 
@@ -130,7 +130,7 @@ class PostgresWarehouse:
         pool = self._open_pool()
         try:
             with pool.connection() as connection:
-                deadline = _Deadline(connection, timeout_seconds + GRACE_SECONDS)
+                deadline = Deadline(timeout_seconds, partial(connection.cancel_safe, timeout=5.0))
                 try:
                     with deadline:
                         self._prepare_transaction(connection, timeout_seconds)
@@ -139,7 +139,7 @@ class PostgresWarehouse:
                     if connection.broken:
                         raise ServiceUnavailable(f"the connection to the {WHAT} broke: {_last_line(error)}") from error
                     if deadline.passed:
-                        raise QueryFault("timeout", deadline.message, sqlstate="57014") from error
+                        raise deadline.fault() from error
                     raise query_fault(error, timeout_seconds) from error
                 finally:
                     if not connection.closed:
@@ -179,48 +179,6 @@ class PostgresWarehouse:
             ResultColumn(name=column.name, type=self._type_names[kind])
             for column, kind in zip(described, kinds, strict=True)
         )
-
-
-class _Deadline:
-    """Cancels what a connection runs once the time is over, also where the server's own timeout was switched off."""
-
-    def __init__(self, connection: psycopg.Connection, seconds: float) -> None:
-        self._connection = connection
-        self._seconds = seconds
-        self._ends = time.monotonic() + seconds
-        self._lock = threading.Lock()
-        self._active = False
-        self._timer = threading.Timer(seconds, self._cancel)
-        self._timer.daemon = True
-
-    @property
-    def passed(self) -> bool:
-        return time.monotonic() >= self._ends
-
-    @property
-    def message(self) -> str:
-        return f"stopped after {self._seconds - GRACE_SECONDS:g} seconds: narrow the time range or aggregate more"
-
-    def check(self) -> None:
-        """Raises QueryFault where the time is over; a cursor that yields a row now and then outlives other timers."""
-        if self.passed:
-            raise QueryFault("timeout", self.message, sqlstate="57014")
-
-    def _cancel(self) -> None:
-        # Under the lock, so that a query which has just ended never costs the next user of the connection its own.
-        with self._lock:
-            if self._active:
-                self._connection.cancel_safe(timeout=5.0)
-
-    def __enter__(self) -> _Deadline:
-        self._active = True
-        self._timer.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-        with self._lock:
-            self._active = False
 
 
 def _number(value: Any) -> float | None:

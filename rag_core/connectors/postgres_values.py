@@ -11,6 +11,7 @@ import psycopg
 from psycopg.types.datetime import IntervalLoader
 from psycopg.types.json import set_json_loads
 
+from rag_core.connectors.deadline import timeout_message
 from rag_core.errors import QueryFault
 
 _BY_SQLSTATE = {
@@ -72,7 +73,7 @@ def query_fault(error: psycopg.Error, timeout_seconds: float) -> QueryFault:
     """The fault for a database error. Hints are left out: they name columns that the policy may hide."""
     code = fault_code(error.sqlstate)
     if code == "timeout":
-        message = f"stopped after {timeout_seconds:g} seconds: narrow the time range or aggregate more"
+        message = timeout_message(timeout_seconds)
     else:
         message = (error.diag.message_primary or str(error).strip() or type(error).__name__).splitlines()[0]
     return QueryFault(code, message[:MESSAGE_LENGTH], sqlstate=error.sqlstate)

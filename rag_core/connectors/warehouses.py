@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rag_core.connectors.base import Warehouse
 from rag_core.connectors.dsn import WAREHOUSE_BACKENDS, backend_of, libpq_dsn, parse_dsn
+from rag_core.connectors.duckdb import DuckDBWarehouse
 from rag_core.connectors.postgres import PostgresWarehouse
 from rag_core.errors import ConfigurationError
 
@@ -25,4 +26,8 @@ def open_warehouse(dsn: str, *, timezone: str = "UTC", principal: str | None = N
     backend = backend_of(url)
     if backend == "postgresql":
         return PostgresWarehouse(libpq_dsn(url), timezone=timezone, principal=principal)
+    if backend == "duckdb":
+        if not url.database or url.database == ":memory:":
+            raise ConfigurationError(f"{SETTING} must name a DuckDB file, as in duckdb:///warehouse.duckdb")
+        return DuckDBWarehouse(url.database, timezone=timezone)
     raise ConfigurationError(f"{SETTING} names the database {backend!r}; known are: {', '.join(WAREHOUSE_BACKENDS)}")

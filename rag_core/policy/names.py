@@ -15,7 +15,7 @@ from sqlglot.dialects.dialect import Dialect
 from rag_core.datamodel.base import Record
 
 PROPOSED = 0.8
-LISTED = 0.5
+LISTED = 0.6
 MOST_SUGGESTIONS = 5
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)

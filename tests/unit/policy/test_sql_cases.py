@@ -132,7 +132,7 @@ def test_near_misses_are_proposed_with_their_likeness() -> None:
     assert verdict.scores[0] > 0.8
     assert "did you mean public.customers?" in verdict.message
     assert "public.secret" not in str(GUARD.check("SELECT 1 FROM secretz")), "an excluded table must not be named"
-    assert GUARD.check("SELECT totl FROM orders").suggestions == (), "an excluded column must not be named"
+    assert "total" not in str(GUARD.check("SELECT totl FROM orders")), "an excluded column must not be named"
 
 
 def test_ambiguous_columns_name_their_tables() -> None:
