@@ -89,8 +89,6 @@ POINT = "(?:" + "|".join(re.sub(r"\(\?P<[a-z]+>", "(?:", pattern) for _, pattern
 _MAY = re.compile(
     r"(?:\b(?:in|of|since|until|till|from|to|between|and|during|through|for|last|before|after|vs|versus|with)\s+|,\s*)$"
 )
-    r"(?:\b(?:in|of|since|until|till|from|to|between|and|during|through|for|last|before|after|vs|versus|with)\s+)$"
-)
 
 
 def point_at(text: str, at: int) -> tuple[int, Point] | None:
