@@ -22,7 +22,7 @@ _SENTENCE = re.compile(
     "(?<=[.!?\u3002\uff01\uff1f\u061f])[\"'\u201d\u2019)\\]]*\\s+(?=\\S)|(?<=[\u3002\uff01\uff1f])(?=\\S)"
 )
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|dr|mr|mrs|ms|st|z\.b|bzw|ca|[a-z])\.\Z", re.IGNORECASE
+    r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|dr|mr|mrs|ms|st|z\.b|bzw|ca|(?-i:[A-Z]))\.\Z", re.IGNORECASE
 )
 _LONGEST_WORD = 100
 """Characters above which a word piece tokenizer gives up on a word and calls it unknown, as a single token."""
@@ -148,7 +148,12 @@ class Splitter:
         ]
 
     def _records(self, block: Block, rows: Sequence[str], number: int) -> list[Piece]:
+        """Rows as `name: value` entries, in pieces of a third of the limit, so that chunks can be filled with them.
+
+        Every piece of a row begins with the row's first value.
+        """
         names = _column_names(block.header)
+        bound = max(self.limit // 3, 16)
         pieces: list[Piece] = []
         for row in rows:
             cells = split_row(row)
@@ -159,7 +164,7 @@ class Splitter:
                 for part, _ in self.cut(cell) if cell else []:
                     entry = f"{name}: {part.strip()}" if name else part.strip()
                     cost = self.count(entry) + 1
-                    if line and tokens + cost > self.limit:
+                    if line and tokens + cost > bound:
                         pieces.append(self._record("; ".join(line), number, block.page))
                         line, tokens = ([key] if key and key != part else []), 0
                         tokens = self.count(key) + 1 if line else 0
