@@ -59,7 +59,7 @@ def list_plans(
 
     with open_services() as services:
         store = PlanStore(services.store)
-        found = [(kept, tuple(store.runs(kept.plan_id, 1))) for kept in store.list(state)]
+        found = [(kept, tuple(store.runs(kept.plan_id, 1))) for kept in store.list_plans(state)]
 
     def render() -> None:
         table = Table("Plan", "State", "Strategy", "Question", "Last run", box=None, pad_edge=False)

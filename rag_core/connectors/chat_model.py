@@ -165,8 +165,8 @@ class OpenAIChatModel:
                 raise ServiceUnavailable("the chat model's endpoint does not speak the OpenAI protocol") from error
             else:
                 raw = reply["raw"]
-                counts = raw.usage_metadata or {}
-                spent_now = self._usage(counts.get("input_tokens", 0), counts.get("output_tokens", 0))
+                tokens = raw.usage_metadata or {}
+                spent_now = self._usage(tokens.get("input_tokens", 0), tokens.get("output_tokens", 0))
                 refusal = raw.additional_kwargs.get("refusal")
                 return str(raw.content), f"it refused: {refusal}" if refusal else "", spent_now
         raise ServiceUnavailable(f"the chat model refused {MAX_ATTEMPTS} times in a row (rate limit or server error)")

@@ -158,16 +158,18 @@ class Orchestrator:
         )
         app = self.get_compiled_app()
         try:
-            state: QuestionState = app.invoke(
+            state = app.invoke(
                 {"request": request},
                 {"recursion_limit": FIXED_SUPERSTEPS + SUPERSTEPS_PER_STEP * self._steps},
             )
-            return state["answer"]
+            answer: Answer = state["answer"]
+            return answer
         except (ServiceUnavailable, ConfigurationError):
             raise
         except NightshiftError as error:
             return failed_answer(request, str(error))
         except Exception as error:
+            # One question must not end the batch; the log has the traceback.
             logger.exception("question %s failed", question_id or text[:80])
             return failed_answer(request, f"an internal error ({type(error).__name__}), see the log")
 
@@ -217,7 +219,8 @@ def compile_graph(nodes: Nodes) -> CompiledStateGraph[Any, Any, Any, Any]:
     graph.add_edge("synthesize", "evaluate")
     graph.add_conditional_edges("evaluate", nodes.after_evaluation, ["synthesize", "explain"])
     graph.add_edge("explain", END)
-    return graph.compile(name="nightshift-question")
+    compiled: CompiledStateGraph[Any, Any, Any, Any] = graph.compile(name="nightshift-question")
+    return compiled
 
 
 def create_orchestrator(**parts: Any) -> Orchestrator:

@@ -24,6 +24,7 @@ def conclude(state: QuestionState, *, out_of_time: bool, max_steps: int) -> Answ
     claims = state.get("claims", ())
     kept = [claim for claim in claims if claim.supported]
     verdict = state.get("verdict", NOTHING)
+    status: AnswerStatus
     exhausted = out_of_time or len(state.get("outcomes", ())) >= max_steps
     if plan.clarification:
         status, text = "needs_clarification", plan.clarification

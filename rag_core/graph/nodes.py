@@ -47,7 +47,10 @@ class Nodes:
         """Turns the question into a plan."""
         started = _now()
         request = state["request"]
-        plan, usage = self.planner.plan(request.question, request.run_date, strategy=request.strategy)
+        tables: list[str] = []
+        if self.planner.chat_model is not None:
+            tables = [table.qualified_name for table in self.sql_worker().catalog.tables]
+        plan, usage = self.planner.plan(request.question, request.run_date, strategy=request.strategy, tables=tables)
         detail = {
             "query_type": plan.query_type,
             "strategy": plan.strategy,

@@ -69,7 +69,7 @@ class PlanStore:
             raise ConfigurationError(f"there is no plan {plan_id}: see `nightshift plans list`")
         return found[0]
 
-    def list(self, state: str | None = None) -> Sequence[KeptPlan]:
+    def list_plans(self, state: str | None = None) -> Sequence[KeptPlan]:
         """All plans, oldest first; those of one state where given."""
         return self._read("plans/list_plans", {"state": state})
 

@@ -1,4 +1,4 @@
-"""The part of a catalog that the policy opens, for prompts: what is hidden or masked must not even be named to a model."""
+"""The part of a catalog that the policy opens: what is hidden or masked must not even be named in a prompt."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from rag_core.workers.numbers import find_dates, find_numbers
 _FLAGS = re.IGNORECASE
 _NUMBER = re.compile(
     r"\bhow (?:many|much|often|far|high|large|big|old|late|uncertain|quickly|soon|fast)\b|\bpercent\w*\b|\bby how\b|"
-    r"\b(?:what|which) (?:\w+ ){0,2}(?:percentage|share|price|number|rate|threshold|limit|amount|discount|margin|"
-    r"availability|target|budget|capacity|size|growth|delay|fee)\b|\b(?:cost|price|growth|threshold)\b",
+    r"\b(?:what|which) (?:\w+ ){0,2}(?:percentage|share|price|number|rate|threshold|limit|amount|discount|"
+    r"margin|availability|target|budget|capacity|size|growth|delay|fee)\b|\b(?:cost|price|growth|threshold)\b",
     _FLAGS,
 )
 _DURATION = re.compile(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Literal
@@ -79,8 +78,8 @@ class Planner:
             return self._plan_by_model(question, run_date, (), tables)
         whole = self._matcher.match(question, run_date)
         if whole.complete and not any(clause.asks_documents for clause in read_clauses(question)):
-            steps = [self._sql_step("s1", question, whole)]
-            return self._plan(question, run_date, steps, _strategy(steps)), Usage()
+            only: list[Step] = [self._sql_step("s1", question, whole)]
+            return self._plan(question, run_date, only, _strategy(only)), Usage()
         steps, unmatched, clarification = self._read_by_clause(question, run_date, whole)
         if clarification:
             plan = self._plan(question, run_date, [], "none", clarification=clarification)
