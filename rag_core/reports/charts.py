@@ -9,27 +9,40 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from rag_core.datamodel.base import Record
-from rag_core.datamodel.evidence import ColumnMeaning, SqlEvidence
+from rag_core.datamodel.evidence import SqlEvidence
 from rag_core.datamodel.question import ChartKind
+from rag_core.reports.numbers import format_value
+from rag_core.reports.rows import clean_text, meanings_of
+from rag_core.workers.figures import show_period
 
 MIN_SERIES_POINTS = 3
 MAX_BARS = 25
 MAX_LINES = 8
-# Readable on a light and on a dark page alike.
-_INK = "#7a8194"
-_GRID = "#7a819433"
+# Drawn in the colours of a light page; a style inside the picture turns text and grid for a dark one.
+_INK = "#4a5266"
+_GRID = "#dfe3ec"
+_DARK_STYLE = (
+    "<style>@media (prefers-color-scheme: dark) { text { fill: #b6bed0 } .mark-rule line { stroke: #3a4257 } }</style>"
+)
 _PALETTE = ["#4f6df5", "#e0782f", "#1f9d76", "#c2479b", "#8a6d1d", "#3aa6c9", "#a3402f", "#6c5bd1"]
+_WIDTH = 390
+# From here on an axis says 5M instead of 5,000,000.
+_LARGE = 10_000
 _PERIOD = re.compile(r"^\d{4}(-Q[1-4]|-\d{2}(-\d{2})?)?$")
 
 
 class ChartSpec(Record):
-    """What to draw: points as (x label, series label or None, y). `title` names what is shown, with its unit."""
+    """What to draw: points as (x label, series label or None, y), `labels` being the values of y as people read them.
+
+    `title` names what is shown, with its unit.
+    """
 
     kind: Literal["line", "bar"]
     title: str
     x_label: str
     y_label: str
     points: tuple[tuple[str, str | None, float], ...]
+    labels: tuple[str, ...]
 
 
 def choose_chart(evidence: SqlEvidence, wanted: ChartKind = "auto") -> ChartSpec | None:
@@ -57,7 +70,15 @@ def choose_chart(evidence: SqlEvidence, wanted: ChartKind = "auto") -> ChartSpec
         return _spec("line", evidence, rows, times[0], metric, series)
     if not 2 <= len(rows) <= MAX_BARS or wanted == "line":
         return None
-    return _spec("bar", evidence, rows, dimensions[0], metric, None)
+    return _spec("bar", evidence, _rank(rows, dimensions[0], metric), dimensions[0], metric, None)
+
+
+def _rank(rows: list[tuple[Any, ...]], dimension: int, metric: int) -> list[tuple[Any, ...]]:
+    """Rows in alphabetical order are shown as a ranking; any other order was asked for and is kept."""
+    names = [_text(row[dimension]) for row in rows]
+    if names != sorted(names):
+        return rows
+    return sorted(rows, key=lambda row: -(_number(row[metric]) or 0.0))
 
 
 def draw_chart(spec: ChartSpec) -> str:
@@ -65,36 +86,48 @@ def draw_chart(spec: ChartSpec) -> str:
     import altair as alt  # noqa: PLC0415 - heavy
     import vl_convert  # noqa: PLC0415 - heavy
 
-    values = [{"x": x, "series": series or "", "y": y} for x, series, y in spec.points]
+    values = [
+        {"x": x, "series": series or "", "y": y, "label": label}
+        for (x, series, y), label in zip(spec.points, spec.labels, strict=True)
+    ]
     order = list(dict.fromkeys(x for x, _, _ in spec.points))
+    numbers = "~s" if max(abs(y) for _, _, y in spec.points) >= _LARGE else "~r"
     base = alt.Chart(alt.Data(values=values))
     if spec.kind == "line":
         many = len({series for _, series, _ in spec.points}) > 1
         chart = base.mark_line(point=len(order) <= 40, strokeWidth=2.2).encode(
-            x=alt.X("x:O", sort=order, title=spec.x_label, axis=alt.Axis(labelAngle=-40, labelOverlap=True)),
-            y=alt.Y("y:Q", title=spec.y_label, scale=alt.Scale(zero=False, nice=True)),
-            color=alt.Color("series:N", title=None, scale=alt.Scale(range=_PALETTE))
+            x=alt.X(
+                "x:O", sort=order, title=spec.x_label, axis=alt.Axis(labelAngle=-35, labelOverlap=True, labelLimit=110)
+            ),
+            y=alt.Y(
+                "y:Q", title=spec.y_label, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(format=numbers, tickCount=5)
+            ),
+            color=alt.Color("series:N", title=None, scale=alt.Scale(range=_PALETTE), legend=alt.Legend(orient="top"))
             if many
             else alt.value(_PALETTE[0]),
         )
-        chart = chart.properties(width=640, height=260)
+        chart = chart.properties(width=_WIDTH, height=230)
     else:
-        chart = base.mark_bar(color=_PALETTE[0], cornerRadiusEnd=3).encode(
-            y=alt.Y("x:N", sort=order, title=None, axis=alt.Axis(labelLimit=220)),
-            x=alt.X("y:Q", title=spec.y_label, scale=alt.Scale(zero=True, nice=True)),
+        # Names keep their order and their bars; a name that comes twice (cut off, or NULL and "(none)") is one bar.
+        bars = base.encode(
+            y=alt.Y("x:N", sort=order, title=None, axis=alt.Axis(labelLimit=170, ticks=False, domain=False)),
+            x=alt.X("y:Q", title=None, scale=alt.Scale(zero=True, nice=False), axis=None),
         )
-        chart = chart.properties(width=520, height=max(60, 26 * len(order)))
+        chart = (
+            bars.mark_bar(color=_PALETTE[0], cornerRadiusEnd=3, height={"band": 0.72})
+            + bars.mark_text(align="left", dx=5, color=_INK, fontSize=12).encode(text="label:N")
+        ).properties(width=_WIDTH - 90, height=max(60, 28 * len(order)))
     chart = (
         chart.properties(title=alt.TitleParams(spec.title, anchor="start", color=_INK, fontSize=14, fontWeight=600))
         .configure(background="transparent", font="Helvetica, Arial, sans-serif")
         .configure_axis(
-            labelColor=_INK, titleColor=_INK, gridColor=_GRID, domainColor=_INK, tickColor=_INK, labelFontSize=12
+            labelColor=_INK, titleColor=_INK, gridColor=_GRID, domainColor=_GRID, tickColor=_GRID, labelFontSize=12.5
         )
-        .configure_legend(labelColor=_INK, titleColor=_INK, labelFontSize=12)
+        .configure_legend(labelColor=_INK, titleColor=_INK, labelFontSize=12.5, symbolLimit=MAX_LINES)
         .configure_view(stroke=None)
     )
     svg: str = vl_convert.vegalite_to_svg(chart.to_dict())
-    return svg
+    return svg.replace(">", f">{_DARK_STYLE}", 1)
 
 
 def data_uri(svg: str) -> str:
@@ -104,11 +137,12 @@ def data_uri(svg: str) -> str:
 
 def describe_chart(spec: ChartSpec) -> str:
     """Text for those who cannot see it: the title, the number of points, the highest and the lowest."""
-    highest = max(spec.points, key=lambda point: point[2])
-    lowest = min(spec.points, key=lambda point: point[2])
+    ranked = sorted(zip(spec.points, spec.labels, strict=True), key=lambda entry: entry[0][2])
+    lowest, highest = ranked[0], ranked[-1]
 
-    def name(point: tuple[str, str | None, float]) -> str:
-        return f"{point[0]}{f' ({point[1]})' if point[1] else ''}: {point[2]:,.2f}"
+    def name(entry: tuple[tuple[str, str | None, float], str]) -> str:
+        (x, series, _), label = entry
+        return f"{x}{f' ({series})' if series else ''}: {label}"
 
     kind = "Line chart" if spec.kind == "line" else "Bar chart"
     return f"{kind}: {spec.title}. {len(spec.points)} points; highest {name(highest)}, lowest {name(lowest)}."
@@ -147,12 +181,14 @@ def _number(value: Any) -> float | None:
 def _spec(
     kind: Literal["line", "bar"], evidence: SqlEvidence, rows: list[tuple[Any, ...]], x: int, y: int, series: int | None
 ) -> ChartSpec:
-    labels = _meanings(evidence)
+    labels = meanings_of(evidence)
     measure, axis = labels[y], labels[x]
     unit = f" ({measure.unit})" if measure.unit else ""
     by = axis.label.lower() + (f" and {labels[series].label.lower()}" if series is not None else "")
+    shown = [_period_text(row[x], axis.name) if kind == "line" else _text(row[x]) for row in rows]
     points = tuple(
-        (_text(row[x]), None if series is None else _text(row[series]), _number(row[y]) or 0.0) for row in rows
+        (name, None if series is None else _text(row[series]), _number(row[y]) or 0.0)
+        for name, row in zip(shown, rows, strict=True)
     )
     return ChartSpec(
         kind=kind,
@@ -160,15 +196,13 @@ def _spec(
         x_label=axis.label,
         y_label=f"{measure.label}{unit}",
         points=points,
+        labels=tuple(format_value(row[y], decimals=measure.decimals) for row in rows),
     )
 
 
-def _meanings(evidence: SqlEvidence) -> list[ColumnMeaning]:
-    known = {meaning.name: meaning for meaning in evidence.meanings}
-    return [
-        known.get(column.name) or ColumnMeaning(name=column.name, label=column.name.replace("_", " ").capitalize())
-        for column in evidence.result.columns
-    ]
+def _period_text(value: Any, grain: str) -> str:
+    day = value.date() if isinstance(value, datetime) else value
+    return show_period(day, grain.lower()) if isinstance(day, date) else _text(value)
 
 
 def _text(value: Any) -> str:
@@ -176,4 +210,5 @@ def _text(value: Any) -> str:
         return "(none)"
     if isinstance(value, datetime):
         return value.date().isoformat()
-    return value.isoformat() if isinstance(value, date) else str(value)
+    text = value.isoformat() if isinstance(value, date) else str(value)
+    return clean_text(text)

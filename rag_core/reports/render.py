@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,40 +11,40 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from rag_core.datamodel.evidence import ColumnMeaning, SqlEvidence
+from rag_core.datamodel.evidence import SqlEvidence
 from rag_core.reports.bundle import AnsweredQuestion, History, PastValue, RunBundle
 from rag_core.reports.charts import choose_chart, data_uri, describe_chart, draw_chart
 from rag_core.reports.markup import answer_html, passage_html
 from rag_core.reports.numbers import describe_change, format_value
+from rag_core.reports.rows import clean_text, meanings_of
+from rag_core.reports.sparkline import draw_sparkline
+from rag_core.reports.titles import STATE_TITLES, STATUS_TITLES, VERDICT_TITLES
 
 MAX_TABLE_ROWS = 100
-
-_STATE_TITLES = {
-    "published": "Published",
-    "quarantined": "Quarantined",
-    "failed": "Failed",
-    "needs_model": "Needs a model",
-}
-_STATUS_TITLES = {
-    "answered": "Answered",
-    "partial": "Partly answered",
-    "no_evidence": "No evidence",
-    "needs_model": "Needs a model",
-    "refused": "Refused",
-    "needs_clarification": "Needs clarification",
-    "failed": "Failed",
-}
+MAX_SUMMARY = 170
+_MARKER = re.compile(r"\s*\[[SD]\d+\]")
+# Characters that no HTML document may hold; every other one is escaped where it means something.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
 
 
 def render_html(bundle: RunBundle, history: History) -> str:
     """The report. `history` holds earlier headline values by question, oldest first."""
     items = [_view(item, history.get(item.question.question_id, ())) for item in bundle.items]
-    counts = {state: sum(item.outcome.state == state for item in bundle.items) for state in _STATE_TITLES}
-    return (
+    counts = {state: sum(item.outcome.state == state for item in bundle.items) for state in STATE_TITLES}
+    partial = sum(item.outcome.state == "published" and item.answer.status != "answered" for item in bundle.items)
+    text = (
         _environment()
         .get_template("report.html.j2")
-        .render(bundle=bundle, items=items, counts=counts, state_titles=_STATE_TITLES)
+        .render(
+            bundle=bundle,
+            items=items,
+            counts=counts,
+            partial=partial,
+            state_titles=STATE_TITLES,
+            verdict_titles=VERDICT_TITLES,
+        )
     )
+    return _FORBIDDEN.sub("\ufffd", clean_text(text))
 
 
 @cache
@@ -59,32 +61,49 @@ def _environment() -> Environment:
 
 
 def _view(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> dict[str, Any]:
-    answer = item.answer
+    answer, outcome = item.answer, item.outcome
     anchor = f"q-{item.question.question_id}"
+    published = outcome.state == "published"
     decimals = _headline_decimals(item)
-    headline = None
-    if answer.headline_value is not None:
+    values = [past_value for past_value in past if past_value.value is not None]
+    headline = change = None
+    if published and answer.headline_value is not None:
         headline = format_value(answer.headline_value, decimals=decimals, unit=answer.headline_unit)
+        change = describe_change(answer.headline_value, values[-1].value) if values else None
+    markers = {evidence.marker for evidence in answer.sql} | {passage.marker for passage in answer.documents}
     return {
         "anchor": anchor,
         "question": item.question,
         "answer": answer,
-        "outcome": item.outcome,
-        "status_title": _STATUS_TITLES[answer.status],
-        "state_title": _STATE_TITLES[item.outcome.state],
-        "body": Markup(answer_html(answer.text, anchor=anchor, markers=[c.marker for c in answer.citations])),
+        "outcome": outcome,
+        "review": item.review,
+        "badge": answer.status if published else outcome.state,
+        "badge_title": STATUS_TITLES[answer.status] if published else STATE_TITLES[outcome.state],
+        "summary": _summary(item),
+        "body": Markup(answer_html(answer.text, anchor=anchor, markers=markers)),  # noqa: S704 - escaped by its maker
         "headline": headline,
-        "change": describe_change(answer.headline_value, past[-1].value) if past else None,
-        "previous": past[-1] if past else None,
+        "change": change,
+        "change_since": values[-1].run_date if values else None,
+        "spark": _sparkline(item, values, decimals) if published else None,
+        "last_good": past[-1] if past and not published else None,
         "charts": _charts(item),
         "results": [_result_view(evidence) for evidence in answer.sql],
         "passages": [
-            {"passage": passage, "body": Markup(passage_html(passage.text, passage.quotes))}
+            {"passage": passage, "body": Markup(passage_html(passage.text, passage.quotes))}  # noqa: S704 - escaped
             for passage in answer.documents
         ],
-        "failed_checks": [check for check in item.outcome.checks if check.verdict in ("fail", "error")],
+        "failed_checks": [check for check in outcome.checks if check.verdict in ("fail", "error")],
         "milliseconds": sum(entry.ms for entry in answer.trace),
     }
+
+
+def _summary(item: AnsweredQuestion) -> str:
+    """The answer in a line: its first paragraph without markers, or why there is none."""
+    if item.outcome.state == "quarantined":
+        return "Kept back by the checks; a person decides."
+    first = next((part for part in re.split(r"\n\s*\n", item.answer.text.strip()) if part.strip()), "")
+    line = " ".join(_MARKER.sub("", first).split())
+    return line if len(line) <= MAX_SUMMARY else f"{line[: MAX_SUMMARY - 1].rsplit(' ', 1)[0]}…"
 
 
 def _headline_decimals(item: AnsweredQuestion) -> int | None:
@@ -93,6 +112,14 @@ def _headline_decimals(item: AnsweredQuestion) -> int | None:
             if meaning.role == "metric" and meaning.unit == item.answer.headline_unit:
                 return meaning.decimals
     return None
+
+
+def _sparkline(item: AnsweredQuestion, past: list[PastValue], decimals: int | None) -> Markup | None:
+    values = [past_value.value for past_value in past] + [item.answer.headline_value]
+    numbers = [
+        float(value) for value in values if isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    ]
+    return draw_sparkline(numbers, unit=item.answer.headline_unit, decimals=decimals)
 
 
 def _charts(item: AnsweredQuestion) -> list[dict[str, str]]:
@@ -105,16 +132,16 @@ def _charts(item: AnsweredQuestion) -> list[dict[str, str]]:
 
 
 def _result_view(evidence: SqlEvidence) -> dict[str, Any]:
-    known = {meaning.name: meaning for meaning in evidence.meanings}
-    meanings = [
-        known.get(column.name) or ColumnMeaning(name=column.name, label=column.name)
-        for column in evidence.result.columns
-    ]
+    meanings = meanings_of(evidence)
     shown = evidence.result.rows[:MAX_TABLE_ROWS]
+    numeric = [
+        any(isinstance(row[index], int | float | Decimal) and not isinstance(row[index], bool) for row in shown)
+        for index in range(len(meanings))
+    ]
     return {
         "evidence": evidence,
         "headers": [f"{m.label} ({m.unit})" if m.unit else m.label for m in meanings],
-        "numeric": [meaning.role == "metric" for meaning in meanings],
+        "numeric": numeric,
         "rows": [
             [format_value(cell, decimals=meaning.decimals) for cell, meaning in zip(row, meanings, strict=True)]
             for row in shown
