@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from rag_core.semantics import vocabulary as say
 from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.fillers import IGNORED_PHRASES, SKIPPED
 from rag_core.semantics.values import ValueIndex
 from rag_core.semantics.words import Word, normalise, phrase
 
@@ -75,7 +76,7 @@ class Lexicon:
                 if following.candidates:
                     known = found.get(at + 1, ())
                     found[at + 1] = known + tuple(item for item in following.candidates if item not in known)
-            if node is not self._root and key in say.SKIPPED and key not in node.children:
+            if node is not self._root and key in SKIPPED and key not in node.children:
                 stack.append((at + 1, node))
         return [(end, found[end]) for end in sorted(found)]
 
@@ -116,13 +117,13 @@ class Lexicon:
     def _add_value(self, text: str, candidate: Candidate) -> None:
         keys = phrase(text)
         weak = len(keys) == 1 and (
-            normalise(text) in say.WEAK_VALUES or normalise(text) in say.SKIPPED or len(keys[0]) < 2
+            normalise(text) in say.WEAK_VALUES or normalise(text) in SKIPPED or len(keys[0]) < 2
         )
         self.add(text, Candidate("value", candidate.target, candidate.value, weak))
 
     def _add_operators(self) -> None:
         simple: tuple[tuple[Kind, Iterable[str]], ...] = (
-            ("ignore", say.IGNORED_PHRASES), ("total", say.TOTAL_PHRASES), ("group", say.GROUP_PHRASES),
+            ("ignore", IGNORED_PHRASES), ("total", say.TOTAL_PHRASES), ("group", say.GROUP_PHRASES),
             ("prep", say.PREPOSITIONS), ("part", say.PART_PHRASES), ("and", say.AND_PHRASES), ("or", say.OR_PHRASES),
             ("versus", say.VERSUS_PHRASES), ("compare", say.COMPARE_PHRASES), ("not", say.NEGATIONS),
             ("share", say.SHARE_PHRASES), ("running", say.RUNNING_PHRASES), ("trend", say.TREND_PHRASES),

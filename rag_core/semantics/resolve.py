@@ -11,13 +11,14 @@ from typing import Any
 
 from rag_core.datamodel.plan import DimensionFilter, Grain, MetricCondition, MetricQuery
 from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.fillers import EMPTY_WORDS
 from rag_core.semantics.lexicon import Candidate
 from rag_core.semantics.periods import Periods, choose_periods
 from rag_core.semantics.reading import Reading, ValueUse
 from rag_core.semantics.segment import Span
 from rag_core.semantics.sources import leaf_names, supported
 from rag_core.semantics.values import ValueIndex
-from rag_core.semantics.vocabulary import AMOUNT_UNIT, COUNT_UNIT, CURRENCIES, EMPTY_WORDS, TIME_UNIT
+from rag_core.semantics.vocabulary import AMOUNT_UNIT, COUNT_UNIT, CURRENCIES, TIME_UNIT
 from rag_core.semantics.words import words
 
 

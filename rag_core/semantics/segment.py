@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
+from rag_core.semantics.fillers import EMPTY_WORDS, SKIPPED
 from rag_core.semantics.lexicon import Candidate, Lexicon
 from rag_core.semantics.times import TimeMention, find_times
-from rag_core.semantics.vocabulary import EMPTY_WORDS, SKIPPED
 from rag_core.semantics.words import PUNCTUATION, Word, words
 
 # An unknown word weighs more than any number of phrases: a reading that explains every word wins. An empty word weighs

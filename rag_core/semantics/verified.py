@@ -12,12 +12,12 @@ from sqlglot import exp
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.evidence import ColumnMeaning
 from rag_core.semantics.definitions import QueryParameter, SemanticModel, VerifiedQuery
+from rag_core.semantics.fillers import EMPTY_WORDS
 from rag_core.semantics.leaf_sql import day_literal, literal
 from rag_core.semantics.points import parse_point
 from rag_core.semantics.time_words import COUNT, count_of
 from rag_core.semantics.times import find_times
 from rag_core.semantics.values import ValueIndex
-from rag_core.semantics.vocabulary import EMPTY_WORDS
 from rag_core.semantics.words import PUNCTUATION, normalise, phrase, words
 
 _SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
