@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from rag_core.cli.output import JsonOption, console, emit
+from rag_core.cli.person import person
 from rag_core.datamodel.drift import Change, DriftEvent, DriftReport, EventState
 from rag_core.schema.decisions import accept_events, map_event, reject_events
 from rag_core.schema.drift import detect_drift
@@ -18,15 +18,6 @@ from rag_core.wiring import open_services
 Events = Annotated[list[str], typer.Argument(help="Numbers of events, or change ids, as `drift history` shows them.")]
 Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision.")]
 Actor = Annotated[str | None, typer.Option("--actor", help="Who decides; the user of this machine by default.")]
-
-
-def _person(actor: str | None) -> str:
-    if actor:
-        return actor
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "unknown"
 
 
 def _names(change: Change) -> str:
@@ -110,7 +101,7 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Compare the warehouse's schema with the accepted one. Exit code 1 where the snapshot failed half-way."""
         with open_services() as services:
-            report = detect_drift(services.warehouse, services.store, record=record, actor=_person(None))
+            report = detect_drift(services.warehouse, services.store, record=record, actor=person(None))
         emit(report, as_json=as_json, render=lambda: _render_report(report))
         if report.status == "incomplete":
             raise typer.Exit(1 if report.reachable else 3)
@@ -131,14 +122,14 @@ def register(app: typer.Typer) -> None:
     def accept(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
         """Accept changes: the schema is meant to be so."""
         with open_services() as services:
-            done = accept_events(services.store, events, actor=_person(actor), note=note)
+            done = accept_events(services.store, events, actor=person(actor), note=note)
         emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
 
     @group.command()
     def reject(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
         """Reject changes: they are to be undone; of a probable rename: it is none."""
         with open_services() as services:
-            done = reject_events(services.store, events, actor=_person(actor), note=note)
+            done = reject_events(services.store, events, actor=person(actor), note=note)
         emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
 
     @group.command("map")
@@ -151,5 +142,5 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Say what a column or table that vanished has become."""
         with open_services() as services:
-            done = (map_event(services.store, event, to, actor=_person(actor), note=note),)
+            done = (map_event(services.store, event, to, actor=person(actor), note=note),)
         emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))

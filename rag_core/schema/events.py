@@ -210,3 +210,9 @@ def _event(row: tuple[Any, ...]) -> DriftEvent:
         decided_by=decided_by,
         note=note,
     )
+
+
+def find_events_by_name(connection: psycopg.Connection, warehouse: str, name: str) -> tuple[DriftEvent, ...]:
+    """What became of a table or column of this (perhaps partial) name; what still holds and is latest first."""
+    rows = connection.execute(statement("drift/find_events_by_name"), {"warehouse": warehouse, "name": name}).fetchall()
+    return tuple(map(_event, rows))

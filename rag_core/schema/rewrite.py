@@ -17,8 +17,9 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from sqlglot.tokenizer_core import TokenType
 
 from rag_core.datamodel.catalog import Catalog
+from rag_core.policy.names import name_rules
 from rag_core.schema.renames import Renames
-from rag_core.schema.resolve import RepairFault, Resolver, fold_name, quote_name
+from rag_core.schema.resolve import RepairFault, Resolver
 
 __all__ = ["RepairFault", "Rewritten", "rewrite_sql"]
 
@@ -102,11 +103,16 @@ class _Rewriter:
     ) -> None:
         self._sql = sql
         self._dialect = dialect
-        self._renames = renames
-        self._resolver = Resolver(dialect, renames, catalog, search_path)
+        self._rules = name_rules(dialect)
+        key = self._rules.catalog_key
+        self._renames = Renames(
+            tables={key(table): new for table, new in renames.tables.items()},
+            columns={(key(table), key(column)): new for (table, column), new in renames.columns.items()},
+        )
+        self._resolver = Resolver(self._rules, self._renames, catalog, search_path)
         self._edits: list[_Edit] = []
         self._notes: list[str] = []
-        self._touched = {table for table, _ in renames.columns}
+        self._touched = {table for table, _ in self._renames.columns}
 
     def visit(self, tree: exp.Expr) -> None:
         """Collects the edits of every scope."""
@@ -149,7 +155,7 @@ class _Rewriter:
         if new is None:
             return
         identifier = column.this
-        text = quote_name(new, self._dialect)
+        text = self._rules.written(new)
         self._replace(identifier, text)
         if _named_by(column):
             old = self._sql[identifier.meta["start"] : identifier.meta["end"] + 1]
@@ -163,7 +169,7 @@ class _Rewriter:
         query = ordered.parent.parent
         if not isinstance(query, exp.Query):
             return False
-        name = fold_name(column.this, self._dialect)
+        name = self._rules.identifier_key(column.this)
         return any(self._resolver.output_name(projection) == name for projection in query.selects)
 
     # ------------------------------------------------------------------ tables and joins
@@ -176,21 +182,21 @@ class _Rewriter:
             isinstance(item, Scope) for key, (item_node, item) in scope.selected_sources.items() if item_node is node
         ):
             return  # a common table expression of the same name
-        old_schema, _ = self._resolver.split(table)
-        schema_name, name = self._resolver.split(self._renames.tables[table])
-        text = quote_name(name, self._dialect)
+        old_schema = table.partition(".")[0]
+        schema_name, _, name = self._renames.tables[table].partition(".")
+        text = self._rules.written(name)
         schema_node = node.args.get("db")
         written = self._sql[node.this.meta["start"] : node.this.meta["end"] + 1]
         if schema_node is not None and schema_name != old_schema:
-            self._replace(schema_node, quote_name(schema_name, self._dialect))
+            self._replace(schema_node, self._rules.written(schema_name))
         elif schema_node is None and schema_name != old_schema:
-            text = f"{quote_name(schema_name, self._dialect)}.{text}"
+            text = f"{self._rules.written(schema_name)}.{text}"
         if not node.alias:
             # Columns that are written with the table's name keep working.
             text = f"{text} AS {written}" if name != table.rpartition(".")[2] else text
         self._replace(node.this, text)
         for column in scope.columns:
-            if column.args.get("db") is not None and fold_name(column.args["table"], self._dialect) == node.name:
+            if column.args.get("db") is not None and self._rules.identifier_key(column.args["table"]) == node.name:
                 raise RepairFault(f"column {column.sql(dialect=self._dialect)} is written with the schema of {table}")
 
     def _visit_joins(self, scope: Scope) -> None:
@@ -201,7 +207,7 @@ class _Rewriter:
             ):
                 raise RepairFault("a NATURAL JOIN would join by other columns after the rename")
             for identifier in join.args.get("using") or []:
-                name = fold_name(identifier.this if isinstance(identifier, exp.Column) else identifier, self._dialect)
+                name = self._rules.identifier_key(identifier.this if isinstance(identifier, exp.Column) else identifier)
                 self._visit_using(identifier, name, sources)
 
     def _visit_using(self, identifier: exp.Expression, name: str, sources: Sequence[exp.Expr | Scope]) -> None:
@@ -220,7 +226,7 @@ class _Rewriter:
         for column in scope.find_all(exp.Column):
             if column.table or isinstance(column.this, exp.Star):
                 continue
-            name = fold_name(column.this, self._dialect)
+            name = self._rules.identifier_key(column.this)
             for alias, (_, source) in scope.selected_sources.items():
                 if isinstance(source, Scope) or self._resolver.fold_alias(scope, alias) != name:
                     continue

@@ -1,0 +1,270 @@
+"""Drift detection: a snapshot, held against the accepted schema, becomes events that say what changed for whom."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+from rag_core.connectors.base import Warehouse
+from rag_core.connectors.sql_files import statement
+from rag_core.connectors.store import Store
+from rag_core.datamodel.catalog import CatalogTable
+from rag_core.datamodel.drift import Change, DriftReport, DriftRules, Lineage
+from rag_core.errors import QueryFault, ServiceUnavailable
+from rag_core.schema.events import active_events, touch_events
+from rag_core.schema.lineage import read_plan_lineage
+from rag_core.schema.reconcile import (
+    MASS,
+    Side,
+    compare_sides,
+    compare_with_baseline,
+    record_comparison,
+    record_held,
+    side_of,
+)
+from rag_core.schema.snapshots import (
+    Described,
+    Key,
+    StoredSnapshot,
+    describe,
+    find_snapshot,
+    read_digests,
+    save_baseline,
+    save_incomplete,
+    save_snapshot,
+    touch_snapshot,
+)
+
+logger = logging.getLogger(__name__)
+
+
+def detect_drift(
+    warehouse: Warehouse,
+    store: Store,
+    *,
+    record: bool = True,
+    actor: str = "system",
+    now: datetime | None = None,
+    rules: DriftRules | None = None,
+    lineage: Sequence[Lineage] = (),
+) -> DriftReport:
+    """Takes a snapshot of the warehouse's schema and finds what changed since the accepted one.
+
+    Two runs at once take one snapshot: the second waits for the first and returns its report. A snapshot that fails
+    half-way is recorded as incomplete and compared with nothing.
+
+    Args:
+        warehouse: whose schema is read.
+        store: where snapshots, events and decisions are kept.
+        record: False finds the changes and writes nothing.
+        actor: who is named in the history.
+        now: time that is recorded; the order of snapshots never depends on it.
+        rules: section `drift` of the policy.
+        lineage: what reads the schema besides the plans in the store.
+
+    Raises:
+        ServiceUnavailable: the store cannot be reached. A warehouse that cannot be reached is told in the report.
+    """
+    moment = now if now is not None else datetime.now(UTC)
+    wanted = rules if rules is not None else DriftRules()
+    with store.connection() as connection:
+        if record:
+            joined = _wait_for_turn(connection)
+            if joined is not None:
+                return joined
+        check = _Check(connection, wanted, record=record, actor=actor, moment=moment, lineage=lineage)
+        report = check.run(warehouse)
+        if report.status != "unchanged":
+            logger.info("schema drift: %s, %d changes", report.status, len(report.changes))
+        return report
+
+
+def _wait_for_turn(connection: psycopg.Connection) -> DriftReport | None:
+    """Waits until no other check runs; the report of one that ended meanwhile, else None."""
+    moment = connection.execute(statement("drift/read_clock")).fetchone()
+    connection.execute(statement("drift/lock_check"))
+    row = connection.execute(
+        statement("drift/find_finished_run"), {"requested_at": moment[0] if moment else None}
+    ).fetchone()
+    return DriftReport.model_validate(row[0]) if row else None
+
+
+class _Check:
+    """One drift check within one transaction of the store."""
+
+    def __init__(
+        self,
+        connection: psycopg.Connection,
+        rules: DriftRules,
+        *,
+        record: bool,
+        actor: str,
+        moment: datetime,
+        lineage: Sequence[Lineage],
+    ) -> None:
+        self._connection = connection
+        self._rules = rules
+        self._record = record
+        self._actor = actor
+        self._moment = moment
+        self._lineage = lineage
+
+    def run(self, warehouse: Warehouse) -> DriftReport:
+        try:
+            catalog = warehouse.snapshot()
+        except (QueryFault, ServiceUnavailable) as error:
+            reachable = not isinstance(error, ServiceUnavailable)
+            return self._incomplete(warehouse.dialect, str(error), reachable=reachable)
+        if not catalog.complete:
+            return self._incomplete(warehouse.dialect, catalog.reason or "the snapshot is incomplete", reachable=True)
+        described = describe(catalog)
+        last = find_snapshot(self._connection, described.warehouse)
+        if last is None:
+            report = self._baseline(described)
+        elif last.fingerprint == described.fingerprint and last.rules == self._rules and not self._held(described):
+            report = self._unchanged(described, last)
+        else:
+            report = self._changed(described, last)
+        self._log_run(described.warehouse, report)
+        return report
+
+    def _incomplete(self, dialect: str, reason: str, *, reachable: bool) -> DriftReport:
+        report = DriftReport(snapshot_id=None, status="incomplete", reason=reason, reachable=reachable)
+        if self._record:
+            snapshot_id, name = save_incomplete(
+                self._connection, dialect, reason=reason, rules=self._rules, actor=self._actor, moment=self._moment
+            )
+            report = report.model_copy(update={"snapshot_id": snapshot_id})
+            self._log_run(name, report)
+        return report
+
+    def _baseline(self, described: Described) -> DriftReport:
+        snapshot_id = self._save(described)
+        if self._record:
+            save_baseline(self._connection, described.warehouse, described.digests, self._moment)
+        return DriftReport(snapshot_id=snapshot_id, status="baseline", fingerprint=described.fingerprint)
+
+    def _held(self, described: Described) -> bool:
+        active = active_events(self._connection, described.warehouse).values()
+        return any(event.change.kind == MASS for event in active)
+
+    def _unchanged(self, described: Described, last: StoredSnapshot) -> DriftReport:
+        active = list(active_events(self._connection, described.warehouse).values())
+        if self._record:
+            touch_snapshot(self._connection, last.snapshot_id, self._moment)
+            touch_events(self._connection, [event.event_id for event in active], self._moment)
+        return DriftReport(
+            snapshot_id=last.snapshot_id,
+            status="unchanged",
+            open_events=sum(event.state == "open" for event in active),
+            fingerprint=described.fingerprint,
+        )
+
+    def _changed(self, described: Described, last: StoredSnapshot) -> DriftReport:
+        now = _side(described)
+        lineage = (*read_plan_lineage(self._connection), *self._lineage)
+        comparison = compare_with_baseline(self._connection, now, rules=self._rules, earlier=last, lineage=lineage)
+        if comparison.missing:
+            snapshot_id = self._save_held(described)
+            open_events = 0
+            if self._record and snapshot_id is not None:
+                open_events = record_held(
+                    self._connection, comparison, now, snapshot_id=snapshot_id, actor=self._actor, moment=self._moment
+                )
+            reason = "so many tables vanished at once that somebody must confirm it: nightshift drift accept EVENT"
+            return DriftReport(
+                snapshot_id=snapshot_id,
+                status="held",
+                changes=comparison.changes,
+                reason=reason,
+                open_events=open_events,
+                fingerprint=described.fingerprint,
+            )
+        since_last = self._changes_since(last, now)
+        changed = {change.object for change in comparison.changes}
+        gone = {event.change.table for event in comparison.over if event.change.object not in changed}
+        back = [change for change in since_last if change.table in gone]
+        new_ids = {change.change_id for change in comparison.new}
+        changes = (*comparison.new, *(change for change in back if change.change_id not in new_ids))
+        snapshot_id = self._save(described, known=last)
+        reverted: tuple[int, ...] = ()
+        open_events = sum(event.state == "open" for event in comparison.active.values())
+        if self._record and snapshot_id is not None:
+            recorded = record_comparison(
+                self._connection, comparison, now, snapshot_id=snapshot_id, actor=self._actor, moment=self._moment
+            )
+            reverted = tuple(event.event_id for event in recorded.reverted)
+            open_events = recorded.open_events
+        return DriftReport(
+            snapshot_id=snapshot_id,
+            status="changed" if changes or reverted else "unchanged",
+            changes=changes,
+            open_events=open_events,
+            reverted=reverted,
+            fingerprint=described.fingerprint,
+        )
+
+    def _changes_since(self, last: StoredSnapshot, now: Side) -> tuple[Change, ...]:
+        before = side_of(self._connection, now.warehouse, last, read_digests(self._connection, last.snapshot_id))
+        return compare_sides(self._connection, before, now, rules=self._rules)
+
+    def _save(self, described: Described, known: StoredSnapshot | None = None) -> int | None:
+        if not self._record:
+            return None
+        stored = read_digests(self._connection, known.snapshot_id).values() if known is not None else ()
+        return save_snapshot(
+            self._connection,
+            described,
+            status="complete",
+            rules=self._rules,
+            actor=self._actor,
+            moment=self._moment,
+            known=stored,
+        )
+
+    def _save_held(self, described: Described) -> int | None:
+        held = find_snapshot(self._connection, described.warehouse, "held")
+        if held is not None and held.fingerprint == described.fingerprint:
+            return held.snapshot_id
+        if not self._record:
+            return None
+        return save_snapshot(
+            self._connection,
+            described,
+            status="held",
+            rules=self._rules,
+            actor=self._actor,
+            moment=self._moment,
+            reason="many tables vanished at once",
+        )
+
+    def _log_run(self, name: str, report: DriftReport) -> None:
+        if self._record:
+            self._connection.execute(
+                statement("drift/insert_run"),
+                {
+                    "warehouse": name,
+                    "status": report.status,
+                    "actor": self._actor,
+                    "report": Jsonb(report.model_dump(mode="json")),
+                },
+            )
+
+
+def _side(described: Described) -> Side:
+    by_key = {(table.schema_name, table.name): table for table in described.catalog.tables}
+
+    def tables(keys: Iterable[Key]) -> list[CatalogTable]:
+        return [by_key[key] for key in sorted(keys)]
+
+    return Side(
+        warehouse=described.warehouse,
+        digests=described.digests,
+        tables=tables,
+        closed_schemas=described.catalog.closed_schemas,
+        taken_at=described.catalog.taken_at,
+    )
