@@ -106,7 +106,7 @@ def _region_blocks(rows: Rows, region: _Region) -> Iterator[Block]:
         yield Block("paragraph", _only(grid[top]))
         top += 1
     bottom = len(grid)
-    while bottom > top + 2 and _single(grid[bottom - 1]) and grid[bottom - 1][0]:
+    while bottom > top + 2 and _single(grid[bottom - 1]) and _only(grid[bottom - 1]).count(" ") >= 2:
         bottom -= 1
     table = table_block(grid[top:bottom], header_rows=header_rows(grid[top:bottom]))
     if table is not None:

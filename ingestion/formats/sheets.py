@@ -5,16 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import repeat, zip_longest
 from pathlib import Path
 from typing import Any
 
 from ingestion.config import ConversionLimits
 from ingestion.documents import Block
 from ingestion.errors import ConversionFault
-from ingestion.formats.grids import sheet_blocks
+from ingestion.formats.grids import header_rows, sheet_blocks
+from ingestion.formats.tables import table_block
 
 _DELIMITERS = ",;\t|"
 
@@ -41,9 +44,6 @@ def read_csv(text: str, limits: ConversionLimits) -> list[Block]:
 
 
 def _table_of_csv(rows: Mapping[int, Mapping[int, str]], width: int) -> list[Block]:
-    from ingestion.formats.grids import header_rows  # noqa: PLC0415
-    from ingestion.formats.tables import table_block  # noqa: PLC0415
-
     grid = [[row.get(column, "") for column in range(width)] for row in rows.values()]
     if not grid:
         return []
@@ -87,48 +87,81 @@ def read_xlsx(path: Path, limits: ConversionLimits) -> tuple[list[Block], dict[s
     """
     import openpyxl  # noqa: PLC0415 - heavy
 
-    try:
-        values = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, OSError, SyntaxError) as error:
-        raise ConversionFault("corrupt", f"the workbook cannot be read ({type(error).__name__}: {error})") from None
+    count = _Count(limits)
     blocks: list[Block] = []
     warnings: list[str] = []
-    count = [0]
-    try:
-        for sheet in values.worksheets:
-            if sheet.sheet_state != "visible":
-                warnings.append(f"hidden sheet {sheet.title!r} left out")
-                continue
-            sheet.reset_dimensions()
-            rows = dict(_rows(sheet, limits, count))
-            found = sheet_blocks(rows)
-            if found:
-                blocks.append(Block("heading", sheet.title, level=1 if len(values.worksheets) == 1 else 2))
-                blocks.extend(found)
-    except (KeyError, ValueError, TypeError, SyntaxError, zipfile.BadZipFile) as error:
-        raise ConversionFault("corrupt", f"a sheet cannot be read ({type(error).__name__}: {error})") from None
-    finally:
-        values.close()
-    return blocks, _properties(values), tuple(warnings)
+    # By stream: openpyxl would look at the name, which says nothing.
+    with path.open("rb") as stream, path.open("rb") as again, ExitStack() as opened:
+        try:
+            values = openpyxl.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
+            opened.callback(values.close)
+            formulas = None
+            if _has_formulas(path):
+                formulas = openpyxl.load_workbook(again, read_only=True, keep_links=False)
+                opened.callback(formulas.close)
+            for sheet in values.worksheets:
+                if sheet.sheet_state != "visible":
+                    warnings.append(f"hidden sheet {sheet.title!r} left out")
+                    continue
+                found = sheet_blocks(dict(_rows(sheet, formulas[sheet.title] if formulas else None, count)))
+                if found:
+                    blocks.append(Block("heading", sheet.title, level=1 if len(values.worksheets) == 1 else 2))
+                    blocks.extend(found)
+            return blocks, _properties(values), tuple(warnings)
+        except (KeyError, ValueError, TypeError, SyntaxError, EOFError, OSError, zipfile.BadZipFile) as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            raise ConversionFault("corrupt", f"the workbook cannot be read ({reason})") from None
 
 
-def _rows(sheet: Any, limits: ConversionLimits, count: list[int]) -> Iterator[tuple[int, Mapping[int, str]]]:
+def _has_formulas(path: Path) -> bool:
+    """Whether a sheet holds a formula, so that a second look for formulas without values is worth its time."""
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            if name.startswith("xl/worksheets/"):
+                with archive.open(name) as part:
+                    before = b""
+                    while block := part.read(1024 * 1024):
+                        if b"<f>" in before + block or b"<f " in before + block:
+                            return True
+                        before = block[-2:]
+    return False
+
+
+class _Count:
+    """Rows and cells with values so far; refuses what is past the limits before it is held."""
+
+    def __init__(self, limits: ConversionLimits) -> None:
+        self._limits = limits
+        self._cells = 0
+
+    def add(self, rows: int, filled: Mapping[int, str]) -> None:
+        self._cells += len(filled)
+        _check(rows, self._cells, max(filled), self._limits)
+
+
+def _rows(sheet: Any, formulas: Any, count: _Count) -> Iterator[tuple[int, Mapping[int, str]]]:
     held = 0
-    for row in sheet.rows:
+    # Declared dimensions may be wrong, either way.
+    sheet.reset_dimensions()
+    if formulas is not None:
+        formulas.reset_dimensions()
+    others: Iterable[Any] = formulas.rows if formulas is not None else repeat(())
+    for row, other in zip(sheet.rows, others, strict=False):
         filled: dict[int, str] = {}
         number = 0
-        for cell in row:
+        for cell, formula in zip_longest(row, other):
             value = getattr(cell, "value", None)
             if value is None:
+                value = getattr(formula, "value", None)
+            if value is None:
                 continue
-            text = format_cell(value, str(getattr(cell, "number_format", "") or ""))
+            text = format_cell(getattr(value, "text", value), str(getattr(cell, "number_format", "") or ""))
             if text:
                 filled[cell.column] = text
                 number = cell.row
         if filled:
             held += 1
-            count[0] += len(filled)
-            _check(held, count[0], max(filled), limits)
+            count.add(held, filled)
             yield number, filled
 
 

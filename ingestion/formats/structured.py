@@ -53,9 +53,13 @@ def _problem(error: Exception) -> str:
 
 
 def _is_prose(values: Sequence[Any], text: str) -> bool:
-    """Whether a third of a YAML text is sentences: values of six words or more, without commands' line ends."""
-    words = [leaf for value in values for _, leaf in leaves("", value) if leaf.count(" ") >= 5]
-    return "\n#" not in text and sum(map(len, words)) > len(text) / 3
+    """Whether much of a YAML text is sentences (values of six words or more): a third, or an eighth under a title.
+
+    One with comments is configuration, and is kept as written.
+    """
+    told = sum(len(leaf) for value in values for _, leaf in leaves("", value) if leaf.count(" ") >= 5)
+    titled = any(isinstance(value, Mapping) and isinstance(value.get("title"), str) for value in values)
+    return "\n#" not in text and told * (8 if titled else 3) > len(text)
 
 
 def _document_name(value: Any, number: int) -> str:
