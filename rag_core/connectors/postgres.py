@@ -16,11 +16,11 @@ from rag_core.connectors.base import QueryCost
 from rag_core.connectors.catalogs.postgres import read_catalog
 from rag_core.connectors.deadline import Deadline
 from rag_core.connectors.postgres_values import configure_values, query_fault
-from rag_core.connectors.rows import fetch_capped
+from rag_core.connectors.rows import Row, fetch_capped
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import connection_problem
 from rag_core.datamodel.catalog import Catalog
-from rag_core.datamodel.query import GuardedSql, QueryResult, ResultColumn
+from rag_core.datamodel.query import GuardedSql, QueryResult, ResultColumn, TruncatedBy
 from rag_core.errors import ServiceUnavailable
 
 WHAT = "warehouse (NIGHTSHIFT_WAREHOUSE__DSN)"
@@ -73,13 +73,8 @@ class PostgresWarehouse:
     def execute(self, query: GuardedSql) -> QueryResult:
         """Runs the statement through a server-side cursor and fetches up to its limits."""
         started = time.monotonic()
-        with (
-            self._transaction(query.limits.timeout_seconds) as (connection, check_deadline),
-            connection.cursor(name="nightshift") as cursor,
-        ):
-            cursor.execute(query.text.encode())
-            rows, truncated_by = fetch_capped(cursor.fetchmany, query.limits, before_fetch=check_deadline)
-            columns = self._result_columns(connection, cursor)
+        with self._transaction(query.limits.timeout_seconds) as (connection, check_deadline):
+            columns, rows, truncated_by = self._fetch(connection, query, check_deadline)
         return QueryResult(
             columns=columns,
             rows=rows,
@@ -118,7 +113,13 @@ class PostgresWarehouse:
 
     def _connect_arguments(self) -> dict[str, Any]:
         # A pooler between us and the server may refuse start-up parameters and cannot keep prepared statements.
-        return {"connect_timeout": CONNECT_SECONDS, "prepare_threshold": None, "client_encoding": "utf8"}
+        return {
+            "connect_timeout": CONNECT_SECONDS,
+            "prepare_threshold": None,
+            "client_encoding": "utf8",
+            # Tells the database's owner whose queries these are.
+            "application_name": "nightshift",
+        }
 
     def _configure(self, connection: psycopg.Connection) -> None:
         connection.read_only = True
@@ -152,33 +153,52 @@ class PostgresWarehouse:
     def _prepare_transaction(self, connection: psycopg.Connection, timeout_seconds: float) -> None:
         timeout = str(max(1, round(timeout_seconds * 1000)))
         row = connection.execute(
-            statement("catalog/postgres_set_transaction"), {"timeout": timeout, "timezone": self._timezone}
+            statement(self._set_transaction()), {"timeout": timeout, "timezone": self._timezone}
         ).fetchone()
         if row is None or row[0] in ("0", ""):
             raise ServiceUnavailable(f"the {WHAT} did not accept a statement timeout, so nothing was run on it")
         if self._principal is not None:
             connection.execute(statement("catalog/postgres_set_role"), {"principal": self._principal})
 
-    def _result_columns(
-        self, connection: psycopg.Connection, cursor: psycopg.ServerCursor[Any]
-    ) -> tuple[ResultColumn, ...]:
-        result = cursor.pgresult
-        described = cursor.description or []
-        if result is None:
-            return ()
-        kinds = [(column.type_code, result.fmod(index)) for index, column in enumerate(described)]
+    def _set_transaction(self) -> str:
+        """File of the statement that sets a transaction up; its first column is the timeout that now holds."""
+        return "catalog/postgres_set_transaction"
+
+    def _fetch(
+        self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]
+    ) -> tuple[tuple[ResultColumn, ...], tuple[Row, ...], TruncatedBy | None]:
+        """Columns, rows up to the caps, and the cap that cut them."""
+        with connection.cursor(name="nightshift") as cursor:
+            cursor.execute(query.text.encode())
+            rows, truncated_by = fetch_capped(cursor.fetchmany, query.limits, before_fetch=check)
+            described, result = cursor.description or [], cursor.pgresult
+            kinds = [
+                (column.type_code, result.fmod(index) if result is not None else -1)
+                for index, column in enumerate(described)
+            ]
+        names = self._names_of_types(connection, kinds)
+        columns = tuple(
+            ResultColumn(name=column.name, type=names[kind]) for column, kind in zip(described, kinds, strict=True)
+        )
+        return columns, rows, truncated_by
+
+    def _names_of_types(
+        self, connection: psycopg.Connection, kinds: list[tuple[int, int]]
+    ) -> dict[tuple[int, int], str]:
+        """Canonical type names by oid and modifier; asked of the server once each."""
         unknown = sorted({kind for kind in kinds if kind not in self._type_names})
         if unknown:
-            connection.execute(statement("catalog/postgres_clear_search_path"))
-            names = connection.execute(
-                statement("catalog/postgres_format_types"),
-                {"type_oids": [oid for oid, _ in unknown], "modifiers": [modifier for _, modifier in unknown]},
-            ).fetchall()
-            self._type_names.update({kind: name for kind, (name,) in zip(unknown, names, strict=True)})
-        return tuple(
-            ResultColumn(name=column.name, type=self._type_names[kind])
-            for column, kind in zip(described, kinds, strict=True)
-        )
+            names = self._read_type_names(connection, unknown)
+            self._type_names.update(zip(unknown, names, strict=True))
+        return self._type_names
+
+    def _read_type_names(self, connection: psycopg.Connection, kinds: list[tuple[int, int]]) -> list[str]:
+        connection.execute(statement("catalog/postgres_clear_search_path"))
+        names = connection.execute(
+            statement("catalog/postgres_format_types"),
+            {"type_oids": [oid for oid, _ in kinds], "modifiers": [modifier for _, modifier in kinds]},
+        ).fetchall()
+        return [name for (name,) in names]
 
 
 def _number(value: Any) -> float | None:

@@ -1,0 +1,89 @@
+"""Amazon Redshift, over PostgreSQL's protocol, with what of it Redshift understands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator
+from itertools import islice
+from typing import Any, cast
+
+import psycopg
+
+from rag_core.connectors.base import QueryCost
+from rag_core.connectors.catalogs.redshift import read_catalog
+from rag_core.connectors.postgres import SNAPSHOT_SECONDS, PostgresWarehouse
+from rag_core.connectors.rows import Row, fetch_capped
+from rag_core.connectors.sql_files import statement
+from rag_core.datamodel.catalog import Catalog
+from rag_core.datamodel.query import GuardedSql, ResultColumn, TruncatedBy
+from rag_core.errors import ConfigurationError
+
+_PLAN = re.compile(r"cost=[\d.]+\.\.(?P<cost>[\d.]+) rows=(?P<rows>\d+)")
+
+
+class RedshiftWarehouse(PostgresWarehouse):
+    """A Redshift database that is only read.
+
+    Redshift has no roles to take on, no lock timeout and no EXPLAIN as JSON, and allows one server-side cursor at a
+    time with a bound on its result; rows are streamed instead and the rest is cancelled.
+    """
+
+    def __init__(self, dsn: str, *, timezone: str = "UTC", principal: str | None = None) -> None:
+        if principal is not None:
+            raise ConfigurationError("Redshift has no SET ROLE: log in with the principal's own credentials")
+        super().__init__(dsn, timezone=timezone)
+
+    @property
+    def dialect(self) -> str:
+        """`redshift`."""
+        return "redshift"
+
+    def snapshot(self) -> Catalog:
+        """Reads the schema with queries that Redshift's catalog, a PostgreSQL 8.0 one, can answer."""
+        with self._transaction(SNAPSHOT_SECONDS) as (connection, _):
+            return read_catalog(connection)
+
+    def explain(self, query: GuardedSql) -> QueryCost:
+        """Plans the statement; the first line of the plan holds cost and rows."""
+        with self._transaction(query.limits.timeout_seconds) as (connection, _):
+            row = connection.execute(b"EXPLAIN " + query.text.encode(), binary=True).fetchone()
+        match = _PLAN.search(row[0]) if row else None
+        if match is None:
+            return QueryCost()
+        return QueryCost(rows=float(match["rows"]), cost=float(match["cost"]))
+
+    def _set_transaction(self) -> str:
+        return "catalog/redshift_set_transaction"
+
+    def _fetch(
+        self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]
+    ) -> tuple[tuple[ResultColumn, ...], tuple[Row, ...], TruncatedBy | None]:
+        with connection.cursor() as cursor:
+            stream = cast("Generator[Row]", cursor.stream(query.text.encode()))
+            try:
+                rows, truncated_by = fetch_capped(
+                    lambda size: list(islice(stream, size)), query.limits, before_fetch=check
+                )
+                described, result = list(cursor.description or []), cursor.pgresult
+                kinds = [
+                    (column.type_code, result.fmod(index) if result is not None else -1)
+                    for index, column in enumerate(described)
+                ]
+                labels = [column.name for column in described]
+            finally:
+                # What was not fetched is cancelled; without this it would all be sent.
+                stream.close()
+        # Cancelling ends the transaction; the names of types are asked for in the next one.
+        connection.rollback()
+        names = self._names_of_types(connection, kinds)
+        columns = tuple(ResultColumn(name=label, type=names[kind]) for label, kind in zip(labels, kinds, strict=True))
+        return columns, rows, truncated_by
+
+    def _read_type_names(self, connection: psycopg.Connection, kinds: list[tuple[int, int]]) -> list[str]:
+        found = []
+        for oid, modifier in kinds:
+            row: Any = connection.execute(
+                statement("catalog/redshift_format_type"), {"type_oid": oid, "modifier": modifier}
+            ).fetchone()
+            found.append(row[0])
+        return found
