@@ -26,6 +26,8 @@ Read = tuple[list[Block], dict[str, Any], tuple[str, ...]]
 _STATED = ("title", "name", "kind", "service", "subject", "owner", "version", "date", "description", "status")
 _MAX_LEAVES = 200_000
 _DEEPEST_HEADING = 3
+# Keys that say nothing about their text; under any other key the key is told with it.
+_TEXT_KEYS = frozenset({"text", "body", "content", "description", "summary", "paragraph", "abstract"})
 
 
 def read_yaml(text: str) -> Read:
@@ -180,12 +182,13 @@ def _sections(path: str, value: Any, level: int) -> Iterator[Block]:
         return
     flat = {key: item for key, item in value.items() if not isinstance(item, Mapping | list) or not item}
     prefix = f"{path}." if path else ""
-    lines = [f"- {prefix}{key}: {_leaf(item)}" for key, item in flat.items() if not _is_text(item)]
+    texts = [key for key, item in flat.items() if str(key).lower() in _TEXT_KEYS and _is_text(item)]
+    lines = [f"- {prefix}{key}: {_leaf(item)}" for key, item in flat.items() if key not in texts]
     if lines:
         yield Block("list", "\n".join(lines))
     for key, item in value.items():
         if key in flat:
-            if _is_text(item):
+            if key in texts:
                 yield Block("paragraph", str(item).strip())
         elif isinstance(item, list) and all(not isinstance(entry, Mapping | list) for entry in item):
             yield from _plain_list(prefix + str(key), item)
