@@ -96,9 +96,7 @@ def export_command(
 ) -> None:
     """Write the documents as Markdown with their enriched frontmatter."""
     with open_services() as services, services.store.connection() as connection:
-        rows = connection.execute(
-            statement("documents/select_enriched"), {"document_id": document_id}
-        ).fetchall()
+        rows = connection.execute(statement("documents/select_enriched"), {"document_id": document_id}).fetchall()
     if document_id is not None and not rows:
         raise ConfigurationError(f"there is no document {document_id!r} with text")
     written = [_write_export(target, source, path, enriched) for _, source, path, enriched in rows]
@@ -178,9 +176,7 @@ def _ingest(
 
 def _find(store: Store, document_id: str) -> tuple[str, str, str]:
     with store.connection() as connection:
-        row = connection.execute(
-            statement("documents/select_by_id"), {"document_id": document_id}
-        ).fetchone()
+        row = connection.execute(statement("documents/select_by_id"), {"document_id": document_id}).fetchone()
     if row is None:
         raise ConfigurationError(f"there is no document {document_id!r}: see `nightshift documents list --json`")
     return row[0], row[1], row[2]

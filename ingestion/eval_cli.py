@@ -22,9 +22,9 @@ from rag_core.wiring import Services, open_services
 
 def retrieval_command(
     collection: Annotated[str, typer.Option("--set", help="scifact, devops, sample, musique, hotpotqa or 2wiki.")],
-    data: Annotated[
-        Path, typer.Option("--data", help="Folder with scifact, devops and multihop.")
-    ] = Path("../shared/data"),
+    data: Annotated[Path, typer.Option("--data", help="Folder with scifact, devops and multihop.")] = Path(
+        "../shared/data"
+    ),
     legs: Annotated[str, typer.Option("--legs", help="Of bm25, dense, hybrid, with commas.")] = "bm25,dense,hybrid",
     split: Annotated[str, typer.Option("--split", help="SciFact's judgements: test or train.")] = "test",
     show_missed: Annotated[bool, typer.Option("--show-missed", help="Name the queries that were missed.")] = False,

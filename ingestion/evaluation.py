@@ -175,9 +175,7 @@ def _scifact(folder: Path, split: str) -> Collection:
 def _devops(folder: Path, queries: Path) -> Collection:
     if not folder.is_dir():
         raise FileNotFoundError(2, "no such folder", str(folder))
-    judged = tuple(
-        JudgedQuery(each["id"], each["query"], each["relevant"], each["kind"]) for each in _lines(queries)
-    )
+    judged = tuple(JudgedQuery(each["id"], each["query"], each["relevant"], each["kind"]) for each in _lines(queries))
     return Collection("devops", judged, folder=folder)
 
 

@@ -336,9 +336,7 @@ class _ChunkWriter:
         ):
             for each in chunks:
                 for ordinal, vector in enumerate(each.vectors):
-                    copy.write_row(
-                        (self._version_no, numbers[each.chunk.ordinal], ordinal, self._document_no, vector)
-                    )
+                    copy.write_row((self._version_no, numbers[each.chunk.ordinal], ordinal, self._document_no, vector))
 
     def _term_numbers(self, terms: set[str]) -> dict[str, int]:
         wanted = sorted(terms)

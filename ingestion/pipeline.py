@@ -309,9 +309,7 @@ def _prune_refusal(record: runs.RunRecord, counts: runs.RunCounts, max_delete_sh
 
 def _prune(store: Store, document_no: int) -> bool:
     with store.connection() as connection:
-        row = connection.execute(
-            statement("documents/select_location"), {"document_no": document_no}
-        ).fetchone()
+        row = connection.execute(statement("documents/select_location"), {"document_no": document_no}).fetchone()
     if row is None or Path(row[0]).exists():  # removed or back again since the plan was made
         return False
     remove_document(store, document_no)

@@ -43,9 +43,7 @@ def ensure_version(store: Store, embedder: Embedder) -> IndexVersion:
     """
     with store.connection() as connection:
         connection.execute(statement("index/lock_index_state"))
-        row = connection.execute(
-            statement("index/select_index_version"), {"model_id": embedder.model_id}
-        ).fetchone()
+        row = connection.execute(statement("index/select_index_version"), {"model_id": embedder.model_id}).fetchone()
         if row is not None:
             version = IndexVersion(*row)
             if version.dimensions != embedder.dimensions:
@@ -98,9 +96,7 @@ def build_version(
             if _take_over(store, version):
                 break
             continue
-        texts = {
-            chunk_no: windows(Chunk(0, body, context, (), None, 0)) for chunk_no, _, body, context in rows
-        }
+        texts = {chunk_no: windows(Chunk(0, body, context, (), None, 0)) for chunk_no, _, body, context in rows}
         result = embed_texts(store, embedder, (text for parts in texts.values() for text in parts))
         computed += result.computed
         if result.broken:

@@ -209,9 +209,7 @@ class DocumentWorker:
             pipeline_version=self._pipeline_version,
             run_id=self._run_id,
         )
-        runs.finish_item(
-            self._store, self._run_id, file, state=state, stage=stage, reason=reason, embeddings=computed
-        )
+        runs.finish_item(self._store, self._run_id, file, state=state, stage=stage, reason=reason, embeddings=computed)
 
 
 def _with_vectors(each: _Prepared, vectors: dict[bytes, str]) -> tuple[list[PreparedChunk], int]:

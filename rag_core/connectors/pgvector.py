@@ -31,8 +31,8 @@ class ServingVersion:
     model_id: str
     model_setting: str
     dimensions: int
-    null_cosine: float | None
-    null_coverage: float | None
+    null_threshold: float | None
+    null_coverage_weight: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,22 @@ class IndexState:
     chunks: int
     terms: int
     serving: ServingVersion | None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that a leg found, with what ranking needs of it and its document."""
+
+    chunk_no: int
+    document_no: int
+    ordinal: int
+    source: str
+    path: str
+    title: str
+    document_type: str | None
+    service: str | None
+    document_date: date | None
+    status: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +184,30 @@ class IndexReader:
             )
         rows = self._connection.execute(query, parameters)
         return [(chunk_no, float(cosine)) for chunk_no, cosine in rows]
+
+    def candidates(self, chunks: Sequence[int]) -> dict[int, Candidate]:
+        """What ranking needs of these chunks, by number; texts are left where they are."""
+        if not chunks:
+            return {}
+        with self._connection.cursor(row_factory=class_row(Candidate)) as cursor:
+            cursor.execute(statement("search/select_candidates"), {"numbers": list(chunks)})
+            return {candidate.chunk_no: candidate for candidate in cursor}
+
+    def covered_terms(self, terms: Sequence[int], chunks: Sequence[int]) -> dict[int, set[int]]:
+        """Which of the terms, by number, each of these chunks holds; chunks without any are left out."""
+        if not terms or not chunks:
+            return {}
+        rows = self._connection.execute(
+            statement("search/select_covered_terms"), {"terms": sorted(terms), "chunks": sorted(set(chunks))}
+        )
+        return {chunk_no: set(held) for chunk_no, held in rows}
+
+    def vocabulary(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Document types and services of the index, each with the number of its documents."""
+        rows = self._connection.execute(statement("search/select_vocabulary")).fetchall()
+        types = {value: count for kind, value, count in rows if kind == "document_type"}
+        services = {value: count for kind, value, count in rows if kind == "service"}
+        return types, services
 
     def passages(self, chunks: Sequence[int]) -> dict[int, StoredPassage]:
         """Stored chunks by number."""

@@ -7,7 +7,6 @@ Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009); 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -76,22 +75,6 @@ def query_terms(
         if term in known and known[term][1] > 0
     ]
     return sorted(found, key=lambda each: (each.chunks, each.term))
-
-
-def coverage(
-    counts: Mapping[str, float], present: Counter[str], document_frequency: Mapping[str, int], chunks: int
-) -> float:
-    """Share of the query's terms, weighted by idf, that one chunk holds: 1 where it holds all of them.
-
-    A term that no chunk of the index holds counts with the highest idf there is.
-    """
-    total = matched = 0.0
-    for term in sorted(counts):
-        weight = inverse_document_frequency(max(chunks, 1), document_frequency.get(term, 0))
-        total += weight
-        if present.get(term):
-            matched += weight
-    return matched / total if total else 0.0
 
 
 def _idf_of(frequency: int, statistics: CorpusStatistics) -> float:

@@ -64,9 +64,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, max(0, math.ceil(share * len(ordered)) - 1))]
 
 
-def measure(
-    rankings: Sequence[tuple[Sequence[str], Mapping[str, int]]], milliseconds: Sequence[float]
-) -> Measured:
+def measure(rankings: Sequence[tuple[Sequence[str], Mapping[str, int]]], milliseconds: Sequence[float]) -> Measured:
     """Means over (ranking, grades) pairs.
 
     Success, reciprocal rank and recall@10 look for the documents that answer: those of grade 2, or of the best grade of

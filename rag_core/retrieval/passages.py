@@ -47,9 +47,7 @@ def split_sentences(text: str) -> list[Sentence]:
     return found
 
 
-def key_sentences(
-    text: str, term_weights: Mapping[str, float], *, limit: int = MAX_QUOTES
-) -> tuple[str, ...]:
+def key_sentences(text: str, term_weights: Mapping[str, float], *, limit: int = MAX_QUOTES) -> tuple[str, ...]:
     """The sentences that hold most of the query, in the order of the text.
 
     Args:

@@ -1,25 +1,23 @@
-"""Hybrid search: BM25 and vectors, fused by rank, with a null signal where nothing in the index fits."""
+"""Hybrid search: words, vectors and titles, fused by rank, with a null signal where nothing in the index fits."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
-from rag_core.connectors.pgvector import (
-    EXACT_SCAN_WINDOWS,
-    IndexReader,
-    IndexState,
-    StoredPassage,
-    open_reader,
-)
+from rag_core.connectors.pgvector import Candidate, IndexReader, IndexState, StoredPassage, open_reader
 from rag_core.datamodel.evidence import Passage, Scores, SearchOutcome
 from rag_core.errors import ConfigurationError
-from rag_core.retrieval import bm25, fusion, recency
+from rag_core.retrieval import fusion, recency, relevance
+from rag_core.retrieval.ambiguity import Stated, find_disagreement
+from rag_core.retrieval.caching import RecentCache
+from rag_core.retrieval.classify import Classification, Vocabulary, classify
+from rag_core.retrieval.legs import Legs, run_legs, title_leg
 from rag_core.retrieval.passages import key_sentences
-from rag_core.retrieval.tokens import term_counts, tokenize
+from rag_core.retrieval.tokens import tokenize
 
 if TYPE_CHECKING:
     from rag_core.connectors.base import Embedder
@@ -27,23 +25,88 @@ if TYPE_CHECKING:
 
 MODES = ("hybrid", "dense", "bm25")
 LEG_DEPTH = 100
+MAX_QUERY_CHARACTERS = 10_000
+# Chunks of each leg whose words are compared with the question's for the null signal.
+JUDGED_CHUNKS = 5
+# Finding the sentences that answer costs more than finding the passage: nobody quotes the fiftieth.
+QUOTED_RESULTS = 20
+CACHED_VECTORS = 1_000
+CACHED_RESULTS = 200
+SUPERSEDED = frozenset({"superseded", "deprecated", "obsolete", "retired", "archived", "outdated", "withdrawn"})
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTuning:
+    """Figures of the ranking, found on training queries (docs/evaluation.md).
+
+    `rrf_k` is the constant of the fusion, the weights are of its legs. A document of a named type or service gains
+    `boost`, a superseded one `superseded`, each a factor on the fused score. `now_share` is how much of the score age
+    may take where a question asks for the present without naming a half-life.
+    """
+
+    rrf_k: int = 10
+    bm25_weight: float = 1.0
+    dense_weight: float = 1.0
+    title_weight: float = 1.0
+    boost: float = 1.1
+    superseded: float = 0.85
+    now_share: float = 0.3
+    classification: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    text: str
+    terms: Counter[str]
+    top: int
+    filters: tuple[tuple[str, str], ...]
+    mode: str
+    half_life: float | None
 
 
 @dataclass(slots=True)
-class _Legs:
-    bm25: list[tuple[int, float]] = field(default_factory=list)
-    dense: list[tuple[int, float]] = field(default_factory=list)
-    frequencies: dict[str, int] = field(default_factory=dict)
-    exact: bool = True
+class _Found:
+    """Candidates in their final order, best first, each as (score, fused, candidate, recency factor)."""
+
+    legs: Legs
+    weights: dict[str, float]
+    ranked: list[tuple[float, fusion.Fused, Candidate, float | None]]
+    documents: int | None
+    null_reason: str
+    evidence: relevance.Evidence
 
 
 class HybridSearch:
-    """Search over the document index; a `PassageSearch`. Safe to use from several threads."""
+    """Search over the document index; a `PassageSearch`. Safe to use from several threads.
 
-    def __init__(self, store: Store, embedder: Embedder, *, today: date | None = None) -> None:
+    Args:
+        store: where the index is.
+        embedder: the embedding model set. While the index of another one still serves, `open_embedder` loads that one
+            by its setting; without it such a search is refused.
+        today: the day that ages are counted from; today's date in UTC where None.
+        tuning: figures of the ranking.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        *,
+        today: date | None = None,
+        tuning: SearchTuning | None = None,
+        open_embedder: Callable[[str], Embedder] | None = None,
+    ) -> None:
         self._store = store
         self._embedder = embedder
+        self._open_embedder = open_embedder
         self._today = today
+        self._tuning = tuning or SearchTuning()
+        self._vectors: RecentCache[list[float]] = RecentCache(CACHED_VECTORS)
+        self._results: RecentCache[SearchOutcome] = RecentCache(CACHED_RESULTS)
+        self._documents: RecentCache[list[int]] = RecentCache(CACHED_RESULTS)
+        self._windows: RecentCache[int] = RecentCache(CACHED_RESULTS)
+        self._vocabulary: RecentCache[Vocabulary] = RecentCache(2)
+        self._old_embedders: RecentCache[Embedder] = RecentCache(1)
 
     def search(
         self,
@@ -56,141 +119,263 @@ class HybridSearch:
     ) -> SearchOutcome:
         """The best passages for a text in plain words (see `PassageSearch.search`).
 
-        Raises ConfigurationError for an empty query, an unknown mode, or an index made by another embedding model.
+        Raises ConfigurationError for an empty query, an unknown mode, a half-life that is not positive, or an index
+        that another embedding model made.
         """
-        text = query.replace("\x00", " ").strip()
-        if not text:
-            raise ConfigurationError("the search text is empty: say what to look for")
-        if mode not in MODES:
-            raise ConfigurationError(f"unknown search mode {mode!r}: use {', '.join(MODES)}")
-        if top < 1:
-            raise ConfigurationError("the number of results must be at least 1")
-        counts = Counter(tokenize(text))
+        request = _request(query, top, filters, mode, recency_half_life_days)
+        if mode != "bm25":
+            self._vector_of(self._embedder, request.text)  # outside the transaction: the first one loads the model
         with open_reader(self._store) as reader:
             state = reader.state()
             if not state.chunks:
                 return SearchOutcome(query=query, null_signal=True, reason="no document is indexed yet")
-            documents = _documents(reader, filters)
-            legs = self._run_legs(reader, state, text, counts, mode, documents, max(LEG_DEPTH, top))
-            fused = fusion.fuse({"bm25": legs.bm25, "dense": legs.dense})
-            stored = reader.passages([each.key for each in fused[: max(LEG_DEPTH, top)]])
-        weights = {
-            term: bm25.inverse_document_frequency(state.chunks, legs.frequencies.get(term, 0)) for term in counts
-        }
-        passages = self._rank(fused, stored, weights, top, recency_half_life_days)
-        return self._outcome(query, counts, state, legs, passages, stored, documents)
+            version = state.serving.version_no if state.serving else 0
+            key = (state.generation, version, query, top, request.filters, mode, recency_half_life_days, self._day())
+            cached = self._results.get(key)
+            if cached is None:
+                cached = self._answer(reader, state, request, query)
+                self._results.put(key, cached)
+            return cached
 
-    def _run_legs(
+    def _answer(self, reader: IndexReader, state: IndexState, request: _Request, query: str) -> SearchOutcome:
+        classified = Classification()
+        if request.mode == "hybrid" and self._tuning.classification:
+            classified = classify(request.text, self._read_vocabulary(reader, state))
+        found = self._find(reader, state, request, classified, request.filters)
+        given = {name for name, _ in request.filters}
+        certain = tuple(pair for pair in classified.filters if pair[0] not in given)
+        narrowed = False
+        if certain and not found.null_reason:
+            narrow = self._find(reader, state, request, classified, (*request.filters, *certain))
+            if narrow.ranked and not narrow.null_reason:
+                inside = {fused.key for _, fused, _, _ in narrow.ranked}
+                narrow.ranked += [each for each in found.ranked if each[1].key not in inside]
+                found, narrowed = narrow, True
+        chosen = found.ranked[: request.top]
+        stored = reader.passages([fused.key for _, fused, _, _ in chosen])
+        passages = tuple(
+            _passage(rank, score, fused, stored[fused.key], factor, found.weights)
+            for rank, (score, fused, _, factor) in enumerate(chosen, start=1)
+            if fused.key in stored
+        )
+        disagreement = "" if found.null_reason else find_disagreement([_stated(each) for each in passages])
+        return SearchOutcome(
+            query=query,
+            null_signal=bool(found.null_reason),
+            reason=found.null_reason or disagreement,
+            ambiguous=bool(disagreement),
+            passages=passages,
+            detail={
+                "bm25": len(found.legs.bm25),
+                "dense": len(found.legs.dense),
+                "scan": found.legs.scan,
+                "windows": found.legs.windows,
+                "filtered_documents": found.documents,
+                "best_cosine": round(found.evidence.cosine, 4),
+                "words_covered": round(found.evidence.coverage, 4),
+                "document_types": classified.document_types,
+                "services": classified.services,
+                "narrowed_to": dict(certain) if narrowed else {},
+                "generation": state.generation,
+                "embedding_model": state.serving.model_id if state.serving else None,
+            },
+        )
+
+    def _find(
         self,
         reader: IndexReader,
         state: IndexState,
-        text: str,
-        counts: Counter[str],
-        mode: str,
-        documents: Sequence[int] | None,
-        depth: int,
-    ) -> _Legs:
-        legs = _Legs()
-        known = reader.terms(counts) if counts else {}
-        legs.frequencies = {term: frequency for term, (_, frequency) in known.items()}
-        if mode != "dense":
-            statistics = bm25.CorpusStatistics(state.chunks, state.terms)
-            terms = bm25.query_terms(counts, known, statistics)
-            legs.bm25 = reader.score_terms(
-                {term.term_no: term.weight for term in terms},
-                bm25.length_norm(statistics),
-                depth=depth,
-                documents=documents,
-            )
-        if mode != "bm25" and state.serving is not None:
-            if state.serving.model_id != self._embedder.model_id:
-                raise ConfigurationError(
-                    f"the index was made with {state.serving.model_id}, the embedding model set is "
-                    f"{self._embedder.model_id}: run `nightshift ingest` to build its index"
-                )
-            vector = self._embedder.embed([text])[0]
-            windows = reader.count_windows(state.serving.version_no, documents)
-            legs.exact = windows <= EXACT_SCAN_WINDOWS
-            legs.dense = reader.nearest(vector, state.serving, depth=depth, exact=legs.exact, documents=documents)
-        return legs
+        request: _Request,
+        classified: Classification,
+        filters: tuple[tuple[str, str], ...],
+    ) -> _Found:
+        documents = self._filtered(reader, state, filters)
+        vector = None
+        if request.mode != "bm25" and state.serving is not None:
+            vector = self._vector_of(self._serving_embedder(state), request.text)
+        legs = run_legs(
+            reader,
+            state,
+            request.terms,
+            vector,
+            lexical=request.mode != "dense",
+            documents=documents,
+            windows=self._count_windows(reader, state, filters, documents),
+            depth=max(LEG_DEPTH, request.top),
+        )
+        weights = relevance.term_weights(request.terms, legs.frequencies, state.chunks)
+        candidates = reader.candidates(list(dict.fromkeys(key for key, _ in (*legs.bm25, *legs.dense))))
+        ranked = self._rank(request, legs, candidates, weights, classified)
+        evidence = _evidence(reader, legs, weights)
+        limits = _limits(state)
+        return _Found(
+            legs=legs,
+            weights=weights,
+            ranked=ranked,
+            documents=None if documents is None else len(documents),
+            null_reason=relevance.judge(evidence, limits, found=bool(ranked), dense=vector is not None),
+            evidence=evidence,
+        )
 
     def _rank(
         self,
-        fused: Sequence[fusion.Fused],
-        stored: Mapping[int, StoredPassage],
+        request: _Request,
+        legs: Legs,
+        candidates: Mapping[int, Candidate],
         weights: Mapping[str, float],
-        top: int,
-        half_life: float | None,
-    ) -> tuple[Passage, ...]:
-        scored = []
+        classified: Classification,
+    ) -> list[tuple[float, fusion.Fused, Candidate, float | None]]:
+        tuning = self._tuning
+        hybrid = request.mode == "hybrid"
+        rankings: dict[str, Sequence[tuple[int, float]]] = {"bm25": legs.bm25, "dense": legs.dense}
+        if hybrid:
+            rankings["title"] = title_leg(candidates, weights)
+        fused = fusion.fuse(
+            rankings,
+            k=tuning.rrf_k,
+            weights={"bm25": tuning.bm25_weight, "dense": tuning.dense_weight, "title": tuning.title_weight},
+        )
+        about_now = hybrid and request.half_life is None and recency.asks_about_now(request.text)
+        ranked = []
         for each in fused:
-            passage = stored.get(each.key)
-            if passage is None:
+            candidate = candidates.get(each.key)
+            if candidate is None:
                 continue
-            factor = None
-            if half_life is not None:
-                factor = recency.decay(passage.document_date, self._today or date.today(), half_life)  # noqa: DTZ011
-            score = each.score if factor is None else each.score * factor
-            scored.append((score, each, passage, factor))
-        scored.sort(key=lambda item: (-round(item[0], 12), item[2].source, item[2].path, item[2].ordinal))
-        return tuple(
-            _passage(rank, each, passage, factor, score, weights)
-            for rank, (score, each, passage, factor) in enumerate(scored[:top], start=1)
-        )
+            score, factor = each.score, None
+            if hybrid:
+                score *= _standing(candidate, classified, tuning)
+            if request.half_life is not None:
+                factor = recency.decay(candidate.document_date, self._day(), request.half_life)
+            elif about_now:
+                age = recency.decay(candidate.document_date, self._day(), recency.NOW_HALF_LIFE_DAYS)
+                factor = 1 - tuning.now_share * (1 - age)
+            ranked.append((score if factor is None else score * factor, each, candidate, factor))
+        # Ties in the order of the documents' paths, which does not depend on when they were indexed.
+        ranked.sort(key=lambda item: (-round(item[0], 12), item[2].source, item[2].path, item[2].ordinal))
+        return ranked
 
-    def _outcome(
+    def _filtered(
+        self, reader: IndexReader, state: IndexState, filters: tuple[tuple[str, str], ...]
+    ) -> list[int] | None:
+        if not filters:
+            return None
+        key = (state.generation, filters)
+        documents = self._documents.get(key)
+        if documents is None:
+            documents = reader.filtered_documents(dict(filters))
+            self._documents.put(key, documents)
+        return documents
+
+    def _count_windows(
         self,
-        query: str,
-        counts: Counter[str],
+        reader: IndexReader,
         state: IndexState,
-        legs: _Legs,
-        passages: tuple[Passage, ...],
-        stored: Mapping[int, StoredPassage],
+        filters: tuple[tuple[str, str], ...],
         documents: Sequence[int] | None,
-    ) -> SearchOutcome:
-        cosine = max((score for _, score in legs.dense), default=0.0)
-        coverage = max(
-            (
-                bm25.coverage(
-                    counts, term_counts(stored[key].body, stored[key].context), legs.frequencies, state.chunks
-                )
-                for key, _ in legs.bm25[:5]
-                if key in stored
-            ),
-            default=0.0,
-        )
-        null = not passages or (cosine < 0.30 and coverage < 0.5)
-        reason = ""
-        if null:
-            reason = f"nothing fits: best cosine {cosine:.2f}, best share of the words {coverage:.2f}"
-        detail: dict[str, Any] = {
-            "bm25": len(legs.bm25),
-            "dense": len(legs.dense),
-            "dense_scan": "exact" if legs.exact else "graph",
-            "filtered_documents": None if documents is None else len(documents),
-            "best_cosine": round(cosine, 4),
-            "best_coverage": round(coverage, 4),
-            "generation": state.generation,
-        }
-        return SearchOutcome(
-            query=query, null_signal=null, reason=reason, passages=passages, detail=detail
-        )
+    ) -> int:
+        if state.serving is None:
+            return 0
+        key = (state.generation, state.serving.version_no, filters)
+        count = self._windows.get(key)
+        if count is None:
+            count = reader.count_windows(state.serving.version_no, documents)
+            self._windows.put(key, count)
+        return count
+
+    def _read_vocabulary(self, reader: IndexReader, state: IndexState) -> Vocabulary:
+        vocabulary = self._vocabulary.get(state.generation)
+        if vocabulary is None:
+            vocabulary = Vocabulary(*reader.vocabulary())
+            self._vocabulary.put(state.generation, vocabulary)
+        return vocabulary
+
+    def _serving_embedder(self, state: IndexState) -> Embedder:
+        serving = state.serving
+        if serving is None or serving.model_id == self._embedder.model_id:
+            return self._embedder
+        if self._open_embedder is None:
+            raise ConfigurationError(
+                f"the index was made with {serving.model_id}, the embedding model set is {self._embedder.model_id}: "
+                "run `nightshift ingest` to build its index"
+            )
+        embedder = self._old_embedders.get(serving.model_setting)
+        if embedder is None:
+            embedder = self._open_embedder(serving.model_setting)
+            self._old_embedders.put(serving.model_setting, embedder)
+        return embedder
+
+    def _vector_of(self, embedder: Embedder, text: str) -> list[float]:
+        key = (embedder.model_id, text)
+        vector = self._vectors.get(key)
+        if vector is None:
+            vector = embedder.embed([text])[0]
+            self._vectors.put(key, vector)
+        return vector
+
+    def _day(self) -> date:
+        return self._today or datetime.now(UTC).date()
 
 
-def _documents(reader: IndexReader, filters: Mapping[str, str] | None) -> list[int] | None:
-    if not filters:
-        return None
-    return reader.filtered_documents({name: value.strip().casefold() for name, value in filters.items()})
+def _request(query: str, top: int, filters: Mapping[str, str] | None, mode: str, half_life: float | None) -> _Request:
+    # A lone surrogate cannot be encoded for the database; NUL it does not take.
+    text = query.replace("\x00", " ").encode("utf-8", "replace").decode("utf-8").strip()[:MAX_QUERY_CHARACTERS]
+    if not text:
+        raise ConfigurationError("the search text is empty: say what to look for")
+    if mode not in MODES:
+        raise ConfigurationError(f"unknown search mode {mode!r}: use {', '.join(MODES)}")
+    if top < 1:
+        raise ConfigurationError("the number of results must be at least 1")
+    if half_life is not None and not half_life > 0:
+        raise ConfigurationError("the recency half-life must be a positive number of days")
+    pairs = tuple(sorted((name, value.strip().casefold()) for name, value in (filters or {}).items()))
+    return _Request(text, Counter(tokenize(text)), top, pairs, mode, half_life)
+
+
+def _standing(candidate: Candidate, classified: Classification, tuning: SearchTuning) -> float:
+    factor = 1.0
+    if (candidate.document_type or "").casefold() in classified.document_types:
+        factor *= tuning.boost
+    if (candidate.service or "").casefold() in classified.services:
+        factor *= tuning.boost
+    if (candidate.status or "").casefold() in SUPERSEDED:
+        factor *= tuning.superseded
+    return factor
+
+
+def _evidence(reader: IndexReader, legs: Legs, weights: Mapping[str, float]) -> relevance.Evidence:
+    keys = [key for key, _ in (*legs.bm25[:JUDGED_CHUNKS], *legs.dense[:JUDGED_CHUNKS])]
+    held = reader.covered_terms(list(legs.numbers), keys)
+    covered = max(
+        (relevance.coverage(weights, {legs.numbers[number] for number in numbers}) for numbers in held.values()),
+        default=0.0,
+    )
+    return relevance.Evidence(legs.dense[0][1] if legs.dense else 0.0, covered)
+
+
+def _limits(state: IndexState) -> relevance.NullLimits:
+    serving = state.serving
+    if serving is None or serving.null_threshold is None or serving.null_coverage_weight is None:
+        return relevance.NullLimits()
+    return relevance.NullLimits(serving.null_threshold, serving.null_coverage_weight)
+
+
+def _stated(passage: Passage) -> Stated:
+    return Stated(
+        document=passage.path,
+        sentences=passage.quotes,
+        score=passage.scores.rrf,
+    )
 
 
 def _passage(
     rank: int,
+    score: float,
     fused: fusion.Fused,
     stored: StoredPassage,
     factor: float | None,
-    score: float,
     weights: Mapping[str, float],
 ) -> Passage:
+    metadata: dict[str, Any] = {"source": stored.source, **stored.metadata}
     return Passage(
         rank=rank,
         chunk_id=stored.chunk_no,
@@ -201,7 +386,7 @@ def _passage(
         heading_path=tuple(stored.heading_path),
         page=stored.page,
         text=stored.body,
-        metadata=stored.metadata,
+        metadata=metadata,
         scores=Scores(rrf=score, bm25=fused.raw.get("bm25"), cosine=fused.raw.get("dense"), recency=factor),
-        quotes=key_sentences(stored.body, weights),
+        quotes=key_sentences(stored.body, weights) if rank <= QUOTED_RESULTS else (),
     )

@@ -6,7 +6,7 @@ SELECT
     version.model_id,
     version.model_setting,
     version.dimensions,
-    version.null_cosine,
-    version.null_coverage
+    version.null_threshold,
+    version.null_coverage_weight
 FROM nightshift.index_state AS state
 LEFT JOIN nightshift.index_version AS version ON version.status = 'serving'

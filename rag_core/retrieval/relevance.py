@@ -1,0 +1,102 @@
+"""The null signal: whether anything in the index answers at all, judged on raw scores.
+
+Fused scores only order what was found and say nothing of whether it fits: the best of a thousand wrong passages is
+always first. The best cosine tells questions of the index's domain from foreign ones, except for names and codes, which
+an embedding model does not know; those show in the words that a passage shares with the question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from rag_core.retrieval.bm25 import inverse_document_frequency
+
+# Calibrated on the packaged model with `nightshift eval retrieval --calibrate` (docs/evaluation.md).
+DEFAULT_THRESHOLD = 0.42
+DEFAULT_COVERAGE_WEIGHT = 0.25
+# Share of the words, by weight, that has to be covered where there are no vectors.
+WORDS_ALONE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class NullLimits:
+    """An answer is possible where best cosine + `coverage_weight` * best coverage reaches `threshold`."""
+
+    threshold: float = DEFAULT_THRESHOLD
+    coverage_weight: float = DEFAULT_COVERAGE_WEIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The strongest raw evidence for a question: `cosine` of the nearest window, `coverage` of its words."""
+
+    cosine: float
+    coverage: float
+
+    def score(self, limits: NullLimits) -> float:
+        """The figure that the threshold is for."""
+        return self.cosine + limits.coverage_weight * self.coverage
+
+
+def term_weights(terms: Mapping[str, float], frequencies: Mapping[str, int], chunks: int) -> dict[str, float]:
+    """idf of each term of a query; a term that no chunk holds has the highest there is."""
+    return {term: inverse_document_frequency(max(chunks, 1), frequencies.get(term, 0)) for term in terms}
+
+
+def coverage(weights: Mapping[str, float], present: Collection[str]) -> float:
+    """Share of the query's terms, weighted by idf, that one passage holds: 1 where it holds all of them."""
+    total = sum(weights[term] for term in sorted(weights))
+    matched = sum(weights[term] for term in sorted(weights) if term in present)
+    return matched / total if total else 0.0
+
+
+def judge(evidence: Evidence, limits: NullLimits, *, found: bool, dense: bool) -> str:
+    """Why nothing answers, in words; empty where something may.
+
+    Without vectors (`dense` False) the words decide alone.
+    """
+    if not found:
+        return "no passage fits the words or the filters"
+    if not dense:
+        if evidence.coverage >= WORDS_ALONE:
+            return ""
+        return f"the best passage holds {evidence.coverage:.0%} of what the words weigh, {WORDS_ALONE:.0%} are needed"
+    score = evidence.score(limits)
+    if score >= limits.threshold:
+        return ""
+    return (
+        f"the nearest passage is too far from the question (score {score:.2f}, {limits.threshold:.2f} are needed: "
+        f"cosine {evidence.cosine:.2f}, words covered {evidence.coverage:.0%})"
+    )
+
+
+def calibrate(domain: Sequence[Evidence], foreign: Sequence[Evidence]) -> tuple[NullLimits, float, float]:
+    """Limits that tell questions of the domain from foreign ones best.
+
+    Returns (limits, share of domain questions answered, share of foreign ones refused). The larger the smaller of both
+    shares the better; among equals the threshold in the middle of its range, at the smallest weight.
+    """
+    if not domain or not foreign:
+        raise ValueError("calibration needs questions of the domain and foreign ones")
+    best: tuple[float, float] = (-1.0, -1.0)
+    chosen: list[NullLimits] = []
+    for weight in (0.1, 0.15, 0.2, 0.25, 0.3, 0.4):
+        for step in range(20, 81):
+            limits = NullLimits(step / 100, weight)
+            answered, refused = _shares(domain, foreign, limits)
+            value = (min(answered, refused), answered + refused)
+            if value > best:
+                best, chosen = value, []
+            if value == best:
+                chosen.append(limits)
+    weight = chosen[0].coverage_weight
+    same = [limits for limits in chosen if limits.coverage_weight == weight]
+    limits = same[len(same) // 2]
+    return limits, *_shares(domain, foreign, limits)
+
+
+def _shares(domain: Sequence[Evidence], foreign: Sequence[Evidence], limits: NullLimits) -> tuple[float, float]:
+    answered = sum(each.score(limits) >= limits.threshold for each in domain) / len(domain)
+    refused = sum(each.score(limits) < limits.threshold for each in foreign) / len(foreign)
+    return answered, refused
