@@ -1,0 +1,108 @@
+"""What a listing means for the index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingestion.comparison import KnownDocument, compare
+from ingestion.documents import SourceFile
+from ingestion.index import document_id
+from rag_core.errors import ConfigurationError
+
+ROOT = Path("/docs")
+VERSION = "v1"
+
+
+def file(path: str, content: str, *, source: str = "docs", root: Path = ROOT) -> SourceFile:
+    return SourceFile(source, root, root / path, path, 1, content)
+
+
+def known(path: str, content: str, *, state: str = "ok", version: str = VERSION, number: int = 1) -> KnownDocument:
+    key = document_id("docs", path)
+    return KnownDocument(number, key, "docs", path, str(ROOT / path), content, version, state, "", "")
+
+
+def outcome(files: list[SourceFile], documents: list[KnownDocument], *, complete: bool = True):  # type: ignore[no-untyped-def]
+    return compare(files, documents, pipeline_version=VERSION, roots=[ROOT], complete=complete)
+
+
+def test_the_same_bytes_by_the_same_version_are_unchanged() -> None:
+    found = outcome([file("a.md", "1")], [known("a.md", "1")])
+    assert len(found.unchanged) == 1
+    assert found.work == found.gone == found.moved == ()
+
+
+@pytest.mark.parametrize("document", [known("a.md", "2"), known("a.md", "1", version="v0")])
+def test_other_bytes_or_another_version_are_work(document: KnownDocument) -> None:
+    found = outcome([file("a.md", "1")], [document])
+    assert [each.relative_path for each in found.work] == ["a.md"]
+
+
+def test_a_moved_file_keeps_its_document() -> None:
+    found = outcome([file("new/a.md", "1")], [known("a.md", "1")])
+    assert [(document.path, each.relative_path) for document, each in found.moved] == [("a.md", "new/a.md")]
+    assert found.work == found.gone == ()
+
+
+def test_a_copy_beside_the_original_is_a_new_document() -> None:
+    found = outcome([file("a.md", "1"), file("b.md", "1")], [known("a.md", "1")])
+    assert len(found.unchanged) == 1
+    assert [each.relative_path for each in found.work] == ["b.md"]
+
+
+def test_one_of_two_equal_files_deleted_leaves_the_other() -> None:
+    found = outcome([file("b.md", "1")], [known("a.md", "1"), known("b.md", "1", number=2)])
+    assert [each.relative_path for _, each in found.unchanged] == ["b.md"]
+    assert [each.path for each in found.gone] == ["a.md"]
+    assert found.moved == ()
+
+
+def test_two_files_moved_at_once_are_paired_in_order() -> None:
+    documents = [known("a.md", "1", number=1), known("b.md", "1", number=2)]
+    found = outcome([file("x.md", "1"), file("y.md", "1")], documents)
+    assert [(document.path, each.relative_path) for document, each in found.moved] == [
+        ("a.md", "x.md"),
+        ("b.md", "y.md"),
+    ]
+
+
+def test_a_file_moved_onto_a_known_path_changes_that_document() -> None:
+    found = outcome([file("b.md", "1")], [known("a.md", "1", number=1), known("b.md", "2", number=2)])
+    assert [each.relative_path for each in found.work] == ["b.md"]
+    assert [each.path for each in found.gone] == ["a.md"]
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_nothing_is_gone_after_an_empty_or_incomplete_listing(complete: bool) -> None:
+    files = [] if complete else [file("b.md", "2")]
+    assert outcome(files, [known("a.md", "1")], complete=complete).gone == ()
+
+
+def test_documents_outside_the_roots_are_not_gone() -> None:
+    found = compare(
+        [file("sub/a.md", "1")],
+        [known("other.md", "2")],
+        pipeline_version=VERSION,
+        roots=[ROOT / "sub"],
+        complete=True,
+    )
+    assert found.gone == ()
+
+
+def test_states_that_follow_from_the_bytes_are_not_tried_again() -> None:
+    found = outcome([file("a.pdf", "1")], [known("a.pdf", "1", state="encrypted")])
+    assert len(found.still_failing) == 1
+    assert found.work == ()
+
+
+def test_a_quarantined_document_is_tried_again() -> None:
+    found = outcome([file("a.pdf", "1")], [known("a.pdf", "1", state="quarantined")])
+    assert [each.relative_path for each in found.work] == ["a.pdf"]
+
+
+def test_two_files_that_would_be_one_document_are_refused() -> None:
+    files = [file("a.md", "1"), file("a.md", "2", root=Path("/other"))]
+    with pytest.raises(ConfigurationError, match="--source"):
+        outcome(files, [])
