@@ -10,7 +10,7 @@ from statistics import median
 
 from ingestion.documents import Block
 from ingestion.formats.tables import table_block
-from ingestion.pdf_lines import BULLET, Segment, is_rtl
+from ingestion.pdf_lines import BULLET, Segment, is_rtl, join_runs
 from ingestion.pdf_tables import Table
 
 LIST_ITEM = re.compile(rf"(?:{BULLET.pattern}|\(?(?:\d{{1,3}}|[a-zA-Z])[.)])\s+\S")
@@ -41,7 +41,9 @@ def key_of(text: str) -> str:
 
 
 def row_text(row: Sequence[Segment]) -> str:
-    return " ".join(segment.text for segment in row)
+    """Text of a row in logical order; a row that reads from the right is put in order as a whole."""
+    text = " ".join(segment.text for segment in row)
+    return join_runs([run for segment in row for run in segment.runs]) if len(row) > 1 and is_rtl(text) else text
 
 
 def left(row: Sequence[Segment]) -> float:
@@ -64,7 +66,8 @@ def vocabulary(parts: Sequence[Part]) -> Counter[str]:
     words: Counter[str] = Counter()
     for part in parts:
         for row in part.rows:
-            words.update(re.findall(r"\w+(?:-\w+)*", row_text(row).lower()))
+            # The word that a line's end cuts is no word yet.
+            words.update(re.findall(r"\w+(?:-\w+)*(?!-$|\w)", row_text(row).lower()))
     return words
 
 

@@ -111,9 +111,12 @@ def is_bold(font: str) -> bool:
 
 
 def is_rtl(text: str) -> bool:
-    """Whether most letters of a text are written from right to left."""
+    """Whether a text reads from right to left: two fifths of its letters are enough, for names and terms of other
+    scripts fill more of such a line than the other way round.
+    """
     kinds = [unicodedata.bidirectional(character) for character in text]
-    return sum(kind in ("R", "AL") for kind in kinds) > sum(kind == "L" for kind in kinds)
+    leftward = sum(kind in ("R", "AL") for kind in kinds)
+    return leftward > 0 and leftward * 5 >= 2 * (leftward + sum(kind == "L" for kind in kinds))
 
 
 def join_runs(runs: Sequence[TextLine]) -> str:
@@ -195,6 +198,8 @@ def rows_of(segments: Sequence[Segment]) -> list[list[Segment]]:
 
 def columns_of(segments: Sequence[Segment]) -> list[list[Segment]]:
     """Segments cut into streams in reading order: across the page, then column by column between what spans them."""
+    if not segments:
+        return []
     if len(segments) < 8:
         return [list(segments)]
     gutter = _gutter(segments)

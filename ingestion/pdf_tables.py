@@ -168,8 +168,6 @@ def _table_rows(rows: Sequence[Sequence[Segment]]) -> list[Sequence[Segment]]:
         if taken and row[0].box.top - max(s.box.bottom for s in taken[-1]) > 2.2 * row[0].size:
             break
         taken.append(row)
-    while taken and len(taken[-1]) < 2:
-        taken.pop()
     return taken
 
 

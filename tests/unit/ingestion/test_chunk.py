@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 
@@ -57,7 +58,7 @@ def test_no_blocks_no_chunks() -> None:
 def test_long_text_is_cut_at_sentences_and_overlaps_in_whole_sentences() -> None:
     chunks = cut(Block("heading", "Steps", level=2), Block("paragraph", " ".join(SENTENCES)))
     assert len(chunks) > 3
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in itertools.pairwise(chunks):
         assert after.text.startswith("Sentence number")
         first = after.text.split(".")[0] + "."
         assert first in before.text
@@ -67,7 +68,7 @@ def test_long_text_is_cut_at_sentences_and_overlaps_in_whole_sentences() -> None
 
 def test_the_overlap_is_at_most_what_was_asked_for() -> None:
     chunks = cut(Block("paragraph", " ".join(SENTENCES)), overlap=30)
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in itertools.pairwise(chunks):
         repeated = 0
         while before.text.endswith(after.text[: repeated + 1]) or after.text[: repeated + 1] in before.text:
             repeated += 1
@@ -176,7 +177,8 @@ def test_long_code_is_cut_at_lines_each_part_fenced() -> None:
     assert len(chunks) > 2
     told: list[str] = []
     for chunk in chunks:
-        assert chunk.text.startswith("```python\n") and chunk.text.endswith("\n```")
+        assert chunk.text.startswith("```python\n")
+        assert chunk.text.endswith("\n```")
         told += chunk.text.split("\n")[1:-1]
     assert told == lines
 

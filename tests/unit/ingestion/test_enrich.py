@@ -38,8 +38,8 @@ def test_frontmatter_wins_over_text_and_rules(rules: EnrichmentRules) -> None:
         rules,
     )
     assert found.metadata["document_type"] == "postmortem"
-    assert (found.metadata["owner"], found.metadata["date"], found.metadata["status"]) == ("Data", "2024-05-06", "current")
-    assert set(found.origins[key] for key in ("document_type", "owner", "date", "status")) == {"frontmatter"}
+    assert [found.metadata[key] for key in ("owner", "date", "status")] == ["Data", "2024-05-06", "current"]
+    assert {found.origins[key] for key in ("document_type", "owner", "date", "status")} == {"frontmatter"}
 
 
 def test_lines_in_the_text_win_over_file_properties(rules: EnrichmentRules) -> None:
@@ -64,13 +64,14 @@ def test_file_properties_count_unless_a_tool_made_them_up(rules: EnrichmentRules
     stated = enrich(document("A", metadata={"author": "Legal", "date": "2025-02-03"}, origin="format"), file(), rules)
     assert (stated.metadata["owner"], stated.origins["owner"]) == ("Legal", "format")
     assert stated.metadata["date"] == "2025-02-03"
-    made_up = enrich(document("A", metadata={"author": "openpyxl", "date": "2000-01-01"}, origin="format"), file(), rules)
+    by_a_tool = {"author": "openpyxl", "date": "2000-01-01"}
+    made_up = enrich(document("A", metadata=by_a_tool, origin="format"), file(), rules)
     assert "owner" not in made_up.metadata
     assert "date" not in made_up.metadata
 
 
 def test_every_document_gets_title_source_and_language(rules: EnrichmentRules) -> None:
-    german = "Der Speicher ist voll und die Anlage wird nicht mit neuen Daten versorgt. Das ist von dem Team zu l\u00f6sen. " * 2
+    german = "Der Speicher ist voll und die Anlage wird nicht mit neuen Daten versorgt, die von dem Team sind. " * 2
     found = enrich(document("Speicher voll", Block("paragraph", german)), file(), rules)
     assert found.metadata["title"] == "Speicher voll"
     assert (found.metadata["source"], found.origins["source"]) == ("handbook", "source")
@@ -117,7 +118,8 @@ def test_a_word_under_type_that_is_none_of_ours_is_no_type(rules: EnrichmentRule
 
 
 def test_the_service_comes_from_title_path_or_text() -> None:
-    rules = EnrichmentRules(known_subjects=("billing", "billing-api", "store"), path_subjects=("/**/services/{subject}/*",))
+    names = ("billing", "billing-api", "store")
+    rules = EnrichmentRules(known_subjects=names, path_subjects=("/**/services/{subject}/*",))
     assert enrich(document("Billing API: late invoices"), file(), rules).metadata["service"] == "billing-api"
     assert enrich(document("Notes"), file("x/services/portal/a.md"), rules).metadata["service"] == "portal"
     text = Block("paragraph", "The store is slow. Restart the store.")

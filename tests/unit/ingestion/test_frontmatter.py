@@ -17,7 +17,8 @@ def test_metadata_and_body_are_parted() -> None:
 
 
 def test_values_stay_as_they_are_written() -> None:
-    block = "date: 2024-01-02\nversion: 1.10\non: yes\ncode: 007\ncount: 12\ntime: 10:30\ndone: true\nnone:\ntags: [a, 1.0]\n"
+    block = "date: 2024-01-02\nversion: 1.10\non: yes\ncode: 007\ncount: 12\ntime: 10:30\n"
+    block += "done: true\nnone:\ntags: [a, 1.0]\n"
     metadata = split_frontmatter(f"---\n{block}---\n").metadata
     assert json.loads(json.dumps(metadata)) == {
         "date": "2024-01-02",
@@ -32,7 +33,9 @@ def test_values_stay_as_they_are_written() -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["\ufeff---\r\ntitle: A\r\n---\r\nB\r\n", "---\rtitle: A\r---\rB\r", "---  \ntitle: A\n...\nB\n"])
+@pytest.mark.parametrize(
+    "text", ["\ufeff---\r\ntitle: A\r\n---\r\nB\r\n", "---\rtitle: A\r---\rB\r", "---  \ntitle: A\n...\nB\n"]
+)
 def test_marks_and_line_ends_do_not_matter(text: str) -> None:
     split = split_frontmatter(text)
     assert split.metadata == {"title": "A"}
@@ -51,7 +54,8 @@ def test_marks_and_line_ends_do_not_matter(text: str) -> None:
 )
 def test_rules_in_the_body_are_no_frontmatter(text: str) -> None:
     split = split_frontmatter(text)
-    assert split.metadata == {} and split.warnings == ()
+    assert split.metadata == {}
+    assert split.warnings == ()
     assert split.body == text
 
 

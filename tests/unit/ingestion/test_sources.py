@@ -26,7 +26,8 @@ def test_files_come_sorted_and_hashed(tmp_path: Path) -> None:
     assert found.files[2].content_hash == hashlib.sha256(b"text of sub/c.md").hexdigest()
     assert found.files[0].size == len("text of a.md")
     assert {file.source for file in found.files} == {"docs"}
-    assert found.complete and found.skipped == ()
+    assert found.complete
+    assert found.skipped == ()
 
 
 def test_the_hash_does_not_know_the_time(tmp_path: Path) -> None:

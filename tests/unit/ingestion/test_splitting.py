@@ -18,7 +18,10 @@ def test_sentences_end_where_sentences_end() -> None:
 
 
 def test_sentences_of_scripts_without_spaces_are_cut_too() -> None:
-    assert split_sentences("\u78c1\u76d8\u6ee1\u3002\u6e05\u7406\u3002") == ["\u78c1\u76d8\u6ee1\u3002", "\u6e05\u7406\u3002"]
+    assert split_sentences("\u78c1\u76d8\u6ee1\u3002\u6e05\u7406\u3002") == [
+        "\u78c1\u76d8\u6ee1\u3002",
+        "\u6e05\u7406\u3002",
+    ]
 
 
 def test_parts_are_the_text_again() -> None:
