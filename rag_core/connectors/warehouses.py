@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from rag_core.connectors.base import Warehouse
+from rag_core.connectors.bigquery import BigQueryWarehouse
 from rag_core.connectors.dsn import WAREHOUSE_BACKENDS, backend_of, libpq_dsn, parse_dsn
 from rag_core.connectors.duckdb import DuckDBWarehouse
 from rag_core.connectors.postgres import PostgresWarehouse
 from rag_core.connectors.redshift import RedshiftWarehouse
+from rag_core.connectors.snowflake import SnowflakeWarehouse
 from rag_core.errors import ConfigurationError
 
 SETTING = "NIGHTSHIFT_WAREHOUSE__DSN"
@@ -29,6 +31,10 @@ def open_warehouse(dsn: str, *, timezone: str = "UTC", principal: str | None = N
         return PostgresWarehouse(libpq_dsn(url), timezone=timezone, principal=principal)
     if backend == "redshift":
         return RedshiftWarehouse(libpq_dsn(url), timezone=timezone, principal=principal)
+    if backend == "snowflake":
+        return SnowflakeWarehouse(url, timezone=timezone, principal=principal)
+    if backend == "bigquery":
+        return BigQueryWarehouse(url, timezone=timezone, principal=principal)
     if backend == "duckdb":
         if not url.database or url.database == ":memory:":
             raise ConfigurationError(f"{SETTING} must name a DuckDB file, as in duckdb:///warehouse.duckdb")

@@ -4,7 +4,7 @@ SELECT
     'table' AS kind,
     t.comment AS table_comment,
     t.estimated_size AS row_estimate,
-    CAST(NULL AS VARCHAR) AS definition,
+    NULL::varchar AS definition,
     t.table_oid AS object_id
 FROM duckdb_tables() AS t
 WHERE NOT t.internal AND NOT t.temporary AND t.database_name = current_database()
@@ -14,7 +14,7 @@ SELECT
     v.view_name AS table_name,
     'view' AS kind,
     v.comment AS table_comment,
-    CAST(NULL AS BIGINT) AS row_estimate,
+    NULL::bigint AS row_estimate,
     v.sql AS definition,
     v.view_oid AS object_id
 FROM duckdb_views() AS v

@@ -14,7 +14,7 @@ INNER JOIN pg_catalog.pg_type AS t ON a.atttypid = t.oid
 LEFT JOIN pg_catalog.pg_type AS e ON t.typbasetype = e.oid
 LEFT JOIN pg_catalog.pg_attrdef AS f ON a.attrelid = f.adrelid AND a.attnum = f.adnum
 WHERE
-    a.attrelid = any(%(object_ids)s::oid [])
+    a.attrelid = any(%(object_ids)s::oid []) -- noqa: RF02
     AND a.attnum > 0
     AND NOT a.attisdropped
 ORDER BY a.attrelid, a.attnum

@@ -10,6 +10,6 @@ INNER JOIN pg_catalog.pg_attribute AS a ON k.conrelid = a.attrelid AND u.attnum 
 INNER JOIN pg_catalog.pg_attribute AS b ON k.confrelid = b.attrelid AND u.target_attnum = b.attnum
 INNER JOIN pg_catalog.pg_class AS c ON k.confrelid = c.oid
 INNER JOIN pg_catalog.pg_namespace AS n ON c.relnamespace = n.oid
-WHERE k.conrelid = any(%(object_ids)s::oid []) AND k.contype = 'f' AND k.conparentid = 0
+WHERE k.conrelid = any(%(object_ids)s::oid []) AND k.contype = 'f' AND k.conparentid = 0 -- noqa: RF02
 GROUP BY k.conrelid, k.conname, n.nspname, c.relname
 ORDER BY k.conrelid, k.conname

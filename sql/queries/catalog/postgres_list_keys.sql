@@ -6,6 +6,6 @@ SELECT
 FROM pg_catalog.pg_constraint AS k
 CROSS JOIN LATERAL unnest(k.conkey) WITH ORDINALITY AS u (attnum, ordinal)
 INNER JOIN pg_catalog.pg_attribute AS a ON k.conrelid = a.attrelid AND u.attnum = a.attnum
-WHERE k.conrelid = any(%(object_ids)s::oid []) AND k.contype IN ('p', 'u')
+WHERE k.conrelid = any(%(object_ids)s::oid []) AND k.contype IN ('p', 'u') -- noqa: RF02
 GROUP BY k.conrelid, k.conname, k.contype
-ORDER BY k.conrelid, is_primary DESC, k.conname
+ORDER BY k.conrelid ASC, is_primary DESC, k.conname ASC

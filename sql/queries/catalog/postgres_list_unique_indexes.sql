@@ -7,7 +7,7 @@ INNER JOIN pg_catalog.pg_class AS x ON i.indexrelid = x.oid
 CROSS JOIN LATERAL unnest(i.indkey::smallint []) WITH ORDINALITY AS u (attnum, ordinal)
 INNER JOIN pg_catalog.pg_attribute AS a ON i.indrelid = a.attrelid AND u.attnum = a.attnum
 WHERE
-    i.indrelid = any(%(object_ids)s::oid [])
+    i.indrelid = any(%(object_ids)s::oid []) -- noqa: RF02
     AND i.indisunique
     AND i.indisvalid
     AND i.indpred IS NULL
