@@ -1,4 +1,4 @@
-"""Compares a result with the known answer of a question: every expected column must be found among the result's columns."""
+"""Compares a result with the known answer: every expected column must be found among the result's columns."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Cell = Any
 def same_rows(expected: Sequence[Sequence[Cell]], got: Sequence[Sequence[Cell]], *, ordered: bool) -> bool:
     """Whether the expected rows are the result's rows, column by column.
 
-    The result may have more columns than expected (a comparison shows four), never more or fewer rows. Numbers are equal
-    after rounding to the decimals of the expected value; a year equals the first day of that year.
+    The result may have more columns than expected (a comparison shows four), never more or fewer rows. Numbers are
+    equal after rounding to the decimals of the expected value; a year equals the first day of that year.
     """
     if len(expected) != len(got):
         return False
@@ -72,8 +72,8 @@ def cell_fits(want: Cell, have: Cell) -> bool:
     if isinstance(have, datetime):
         have = have.date()
     if isinstance(have, date):
-        if isinstance(want, int) or (isinstance(want, str) and want.isdigit() and len(want) == 4):
-            return have == date(int(want), 1, 1)
+        if str(want).isdigit():
+            return len(str(want)) == 4 and have == date(int(want), 1, 1)
         return str(want)[:10] == have.isoformat()
     left, right = _number(want), _number(have)
     if left is None or right is None:

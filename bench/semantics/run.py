@@ -152,7 +152,7 @@ class Bench:
             return "wrong", note
         rows = self._execute(sql)
         if match.query is not None and match.query.order is not None and match.query.limit is None:
-            # "The best products": nobody said how many, so the whole ranking answers what begins with the expected rows.
+            # "The best products" says no number: the whole ranking answers where it begins with the expected rows.
             rows = rows[: len(case.rows)]
         if same_rows(case.rows, rows, ordered=case.ordered):
             return "right", note
