@@ -47,7 +47,7 @@ def find_batch(name_or_path: str, folder: Path) -> Batch:
 
 
 def batch_from_lines(text: str) -> Batch:
-    """A batch of pasted questions, one a line. A question's id comes from its text, so that a repeat is the same one."""
+    """A batch of pasted questions, one a line; a question's id comes from its text, so that a repeat is the same."""
     lines = list(dict.fromkeys(" ".join(line.split()) for line in text.splitlines() if line.strip()))
     if not lines:
         raise ConfigurationError("there is no question: write one a line")

@@ -96,9 +96,7 @@ def _publish_view(connection: psycopg.Connection, batch: str, question_id: str, 
     ).fetchone()
     if run is None or staged is None:  # retention removed the run; its typed view was made when it was younger
         return
-    question = next(
-        item for item in Batch.model_validate(run[4]).questions if item.question_id == question_id
-    )
+    question = next(item for item in Batch.model_validate(run[4]).questions if item.question_id == question_id)
     answer = Answer.model_validate(staged[0])
     outcome = QuestionOutcome(
         question_id=question_id, status=answer.status, strategy=answer.strategy, state="published", answer=answer.text

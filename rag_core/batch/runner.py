@@ -193,9 +193,7 @@ class BatchRunner:
         return _Run(Batch.model_validate(definition), run_date, publish, state, started_at)
 
 
-def _judge(
-    answered: Sequence[tuple[Question, Answer]], history: History, run_date: date
-) -> Iterator[AnsweredQuestion]:
+def _judge(answered: Sequence[tuple[Question, Answer]], history: History, run_date: date) -> Iterator[AnsweredQuestion]:
     context = RunContext(
         answers={question.question_id: answer for question, answer in answered}, history=history, run_date=run_date
     )

@@ -48,13 +48,22 @@ def observe_expectation(
     if not answer.sql:
         return _unjudged(make, "the answer has no result to judge")
     evidence = answer.sql[0]
-    rows = evidence.result.row_count
-    if wanted.kind == "not_empty":
-        return make(rows, lower=1)
-    if wanted.kind == "row_count":
-        return make(rows, lower=wanted.min, upper=wanted.max)
+    if wanted.column is None:
+        return _observe_rows(question, evidence.result.row_count, wanted, context, make)
+    return _observe_values(evidence, wanted, context, answer.run_date, make)
+
+
+def _observe_rows(question: Question, rows: int, wanted: Expectation, context: RunContext, make: _Make) -> Observation:
     if wanted.kind == "row_count_history":
         return _observe_row_count_history(question, rows, wanted, context, make)
+    if wanted.kind == "row_count":
+        return make(rows, lower=wanted.min, upper=wanted.max)
+    return make(rows, lower=1)
+
+
+def _observe_values(
+    evidence: SqlEvidence, wanted: Expectation, context: RunContext, run_date: date, make: _Make
+) -> Observation:
     profile = next((p for p in profile_result(evidence.result) if p.column == wanted.column), None)
     if profile is None:
         return make("no such column", exact=False, message=f"the result has no column {wanted.column}")
@@ -65,7 +74,7 @@ def observe_expectation(
     if wanted.kind == "agrees":
         return _observe_agreement(evidence, wanted, context, make)
     if wanted.kind == "freshness":
-        return _observe_freshness(profile, wanted, answer.run_date, make)
+        return _observe_freshness(profile, wanted, run_date, make)
     return _observe_column(wanted, profile, make)
 
 

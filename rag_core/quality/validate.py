@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import shutil
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -99,7 +101,12 @@ def _run_suite(frame: pandas.DataFrame) -> tuple[set[int], dict[str, str]]:
         import great_expectations as gx  # noqa: PLC0415 - heavy
         import great_expectations.expectations as gxe  # noqa: PLC0415 - heavy
 
+        # The library sets its own level to INFO and tells of each of its parts.
+        logging.getLogger("great_expectations").setLevel(logging.WARNING)
         context = gx.get_context(mode="ephemeral")
+        # It also makes a folder for a web site that nobody asked for, and leaves it.
+        for site in (context.variables.data_docs_sites or {}).values():
+            shutil.rmtree(site["store_backend"]["base_directory"], ignore_errors=True)
         context.variables.progress_bars = {"globally": False, "metric_calculations": False}
         asset = context.data_sources.add_pandas("results").add_dataframe_asset("observations")
         batch = asset.add_batch_definition_whole_dataframe("run").get_batch({"dataframe": frame})

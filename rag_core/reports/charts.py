@@ -25,6 +25,7 @@ _DARK_STYLE = (
     "<style>@media (prefers-color-scheme: dark) { text { fill: #b6bed0 } .mark-rule line { stroke: #3a4257 } }</style>"
 )
 _PALETTE = ["#4f6df5", "#e0782f", "#1f9d76", "#c2479b", "#8a6d1d", "#3aa6c9", "#a3402f", "#6c5bd1"]
+_CLIP = re.compile(r"""(id="clip|url\(#clip)(\d+)("|\))""")
 _WIDTH = 390
 # From here on an axis says 5M instead of 5,000,000.
 _LARGE = 10_000
@@ -92,7 +93,7 @@ def draw_chart(spec: ChartSpec) -> str:
     ]
     order = list(dict.fromkeys(x for x, _, _ in spec.points))
     numbers = "~s" if max(abs(y) for _, _, y in spec.points) >= _LARGE else "~r"
-    base = alt.Chart(alt.Data(values=values))
+    base = alt.Chart(alt.InlineData(values=values))
     if spec.kind == "line":
         many = len({series for _, series, _ in spec.points}) > 1
         chart = base.mark_line(point=len(order) <= 40, strokeWidth=2.2).encode(
@@ -100,7 +101,10 @@ def draw_chart(spec: ChartSpec) -> str:
                 "x:O", sort=order, title=spec.x_label, axis=alt.Axis(labelAngle=-35, labelOverlap=True, labelLimit=110)
             ),
             y=alt.Y(
-                "y:Q", title=spec.y_label, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(format=numbers, tickCount=5)
+                "y:Q",
+                title=spec.y_label,
+                scale=alt.Scale(zero=False, nice=True),
+                axis=alt.Axis(format=numbers, tickCount=5),
             ),
             color=alt.Color("series:N", title=None, scale=alt.Scale(range=_PALETTE), legend=alt.Legend(orient="top"))
             if many
@@ -127,7 +131,13 @@ def draw_chart(spec: ChartSpec) -> str:
         .configure_view(stroke=None)
     )
     svg: str = vl_convert.vegalite_to_svg(chart.to_dict())
-    return svg.replace(">", f">{_DARK_STYLE}", 1)
+    return _renumber(svg).replace(">", f">{_DARK_STYLE}", 1)
+
+
+def _renumber(svg: str) -> str:
+    """The renderer numbers clip paths through the life of the process; the same chart shall be the same text."""
+    numbers: dict[str, int] = {}
+    return _CLIP.sub(lambda match: f"{match[1]}{numbers.setdefault(match[2], len(numbers) + 1)}{match[3]}", svg)
 
 
 def data_uri(svg: str) -> str:
@@ -150,7 +160,7 @@ def describe_chart(spec: ChartSpec) -> str:
 
 def _roles(evidence: SqlEvidence) -> list[tuple[int, str]]:
     meanings = {meaning.name: meaning for meaning in evidence.meanings}
-    roles = []
+    roles: list[tuple[int, str]] = []
     for index, column in enumerate(evidence.result.columns):
         meaning = meanings.get(column.name)
         if meaning is not None and meaning.role != "other":

@@ -80,7 +80,7 @@ def _view(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> dict[str, Any]
         "badge": answer.status if published else outcome.state,
         "badge_title": STATUS_TITLES[answer.status] if published else STATE_TITLES[outcome.state],
         "summary": _summary(item),
-        "body": Markup(answer_html(answer.text, anchor=anchor, markers=markers)),  # noqa: S704 - escaped by its maker
+        "body": Markup(answer_html(answer.text, anchor=anchor, markers=markers)),
         "headline": headline,
         "change": change,
         "change_since": values[-1].run_date if values else None,
@@ -89,7 +89,7 @@ def _view(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> dict[str, Any]
         "charts": _charts(item),
         "results": [_result_view(evidence) for evidence in answer.sql],
         "passages": [
-            {"passage": passage, "body": Markup(passage_html(passage.text, passage.quotes))}  # noqa: S704 - escaped
+            {"passage": passage, "body": Markup(passage_html(passage.text, passage.quotes))}
             for passage in answer.documents
         ],
         "failed_checks": [check for check in outcome.checks if check.verdict in ("fail", "error")],

@@ -22,7 +22,9 @@ def draw_sparkline(values: Sequence[float], *, unit: str = "", decimals: int | N
     points = [
         (
             round(_MARGIN + step * index, 1),
-            round(_HEIGHT - _MARGIN - (value - low) / spread * (_HEIGHT - 2 * _MARGIN), 1) if high > low else _HEIGHT / 2,
+            round(_HEIGHT - _MARGIN - (value - low) / spread * (_HEIGHT - 2 * _MARGIN), 1)
+            if high > low
+            else _HEIGHT / 2,
         )
         for index, value in enumerate(values)
     ]

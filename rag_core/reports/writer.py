@@ -77,9 +77,7 @@ def publish_run(connection: psycopg.Connection, bundle: RunBundle, report_path: 
     )
 
 
-def read_history(
-    connection: psycopg.Connection, batch: Batch, *, before: date, runs: int = HISTORY_RUNS
-) -> History:
+def read_history(connection: psycopg.Connection, batch: Batch, *, before: date, runs: int = HISTORY_RUNS) -> History:
     """What earlier run dates published for each question as it is worded now, oldest first, at most `runs` of each."""
     rows = connection.execute(
         statement("reports/list_history"),

@@ -3,5 +3,5 @@ FROM reports.fact_answer
 WHERE
     state = 'quarantined' AND (%(batch)s::text IS NULL OR batch = %(batch)s)
     AND (%(run_date)s::date IS NULL OR run_date = %(run_date)s)
-ORDER BY run_date DESC, batch, question_id
+ORDER BY run_date DESC, batch ASC, question_id ASC
 LIMIT 500;

@@ -1,5 +1,4 @@
-SELECT v.view_name, c.column_name, c.source_name, c.kind, c.description
-FROM nightshift.question_view AS v
-INNER JOIN nightshift.question_view_column AS c ON v.view_name = c.view_name
-WHERE v.batch = %(batch)s
-ORDER BY v.view_name, c.position;
+SELECT view_name, column_name, source_name, kind, description
+FROM nightshift.question_view_column
+WHERE view_name IN (SELECT v.view_name FROM nightshift.question_view AS v WHERE v.batch = %(batch)s)
+ORDER BY view_name, position;

@@ -13,7 +13,7 @@ added AS (
         1 + coalesce((
             SELECT max(version) FROM reports.dim_question
             WHERE batch = %(batch)s AND question_id = %(question_id)s
-        ), 0),
+        ), 0) AS version,
         %(title)s, %(question)s, %(tags)s, %(first_seen_on)s
     WHERE NOT EXISTS (SELECT 1 FROM known)
     RETURNING version

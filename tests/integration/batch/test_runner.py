@@ -54,7 +54,7 @@ def _questions(*ids: str, **fields: Any) -> list[Question]:
 def _rows(connection: psycopg.Connection, batch: str) -> dict[str, list[Any]]:
     found = {}
     for table in TABLES:
-        cursor = connection.execute(f"SELECT * FROM reports.{table} WHERE batch = %s", (batch,))  # type: ignore[arg-type] # noqa: S608 - fixed names
+        cursor = connection.execute(f"SELECT * FROM reports.{table} WHERE batch = %s", (batch,))  # type: ignore[arg-type]
         names = [column.name for column in cursor.description or ()]
         rows = [
             tuple(value for name, value in zip(names, row, strict=True) if name not in VARYING)
@@ -265,7 +265,7 @@ def test_the_run_keeps_the_batch_as_it_was_when_it_started(make_runner: MakeRunn
 def test_zero_characters_and_strange_letters_survive(
     make_runner: MakeRunner, bi_connection: psycopg.Connection
 ) -> None:
-    evidence = result_evidence({'weird "col\'; DROP TABLE x': ("text", ["a\x00b", "Ünïcödé 漢字 🌙"])})
+    evidence = result_evidence({"weird \"col'; DROP TABLE x": ("text", ["a\x00b", "Ünïcödé 漢字 🌙"])})
     answer = scripted_answer(evidence, text="Zero \x00 and 🌙. [S1]")
     make_runner(ScriptedOrchestrator({"a": answer})).run(make_batch("letters", _questions("a")), RUN_DATE)
     rows = bi_connection.execute(
