@@ -17,15 +17,24 @@ INNER JOIN reports.dim_question AS q
 
 -- One look-up a question, so that years of history cost nothing.
 CREATE VIEW reports.answer_latest AS
+WITH asked AS (
+    SELECT DISTINCT batch, question_id FROM reports.dim_question
+),
+
+newest AS (
+    SELECT batch, max(run_date) AS run_date FROM reports.dim_run
+    GROUP BY batch
+)
+
 SELECT
     k.batch, b.title AS batch_title, k.question_id, q.title AS question_title, a.question, a.version, a.run_date,
     a.status, a.answer, a.headline_number, a.headline_text, a.headline_unit, a.explanation, a.strategy, a.query_type,
     a.supported, a.citations, a.answered_at, a.run_id, n.run_date AS last_run_date,
     (a.run_date < n.run_date) AS stale,
     CASE WHEN a.run_date < n.run_date THEN coalesce(l.state, 'not asked') END AS stale_reason
-FROM (SELECT DISTINCT batch, question_id FROM reports.dim_question) AS k
+FROM asked AS k
 INNER JOIN reports.dim_batch AS b ON k.batch = b.batch
-INNER JOIN (SELECT batch, max(run_date) AS run_date FROM reports.dim_run GROUP BY batch) AS n ON k.batch = n.batch
+INNER JOIN newest AS n ON k.batch = n.batch
 INNER JOIN LATERAL (
     SELECT
         f.question, f.version, f.run_date, f.status, f.answer, f.headline_number, f.headline_text, f.headline_unit,
