@@ -151,9 +151,14 @@ class Bench:
         if case.rows is None:
             return "wrong", note
         rows = self._execute(sql)
-        if match.query is not None and match.query.order is not None and match.query.limit is None:
-            # "The best products" says no number: the whole ranking answers where it begins with the expected rows.
-            rows = rows[: len(case.rows)]
+        expected = case.rows
+        if match.query is not None and match.query.order is not None:
+            # "The best products" says no number, "the best product" says one: the ranking must begin the same way.
+            shorter = min(len(rows), len(expected))
+            rows, expected = rows[:shorter], expected[:shorter]
+            if shorter == 0 or (match.query.limit is not None and shorter < min(match.query.limit, len(case.rows))):
+                return "wrong", note
+            return ("right" if same_rows(expected, rows, ordered=True) else "wrong"), note
         if same_rows(case.rows, rows, ordered=case.ordered):
             return "right", note
         return "wrong", f"{note}: {rows[:3]} instead of {case.rows[:3]}"

@@ -138,7 +138,7 @@ def _layered(
     if len(parts) == 1:
         ctes = [(FIGURES, ctes[0][1])]
     else:
-        ctes.append((FIGURES, _fold(parts, cut.keys, keep_current=_open_ended(query))))
+        ctes.append((FIGURES, _fold(parts, cut.keys, up_to=query.grain if query.comparison != "none" else None)))
     ctes.append((RESULT, columns.select(FIGURES)))
     if query.average_over is not None:
         ctes.append(("averages", columns.select_averages(RESULT)))
@@ -159,14 +159,11 @@ def _layered(
     return final
 
 
-def _open_ended(query: MetricQuery) -> bool:
-    """Whether a shifted part may reach periods that have not come yet."""
-    end = query.time_range.end if query.time_range else None
-    return query.grain is not None and query.comparison != "none" and end is None
+def _fold(parts: list[tuple[str, Group, str]], keys: tuple[str, ...], *, up_to: str | None) -> exp.Select:
+    """Stacks the parts and folds them over their keys; without keys each part is one row.
 
-
-def _fold(parts: list[tuple[str, Group, str]], keys: tuple[str, ...], *, keep_current: bool) -> exp.Select:
-    """Stacks the parts and folds them over their keys; without keys each part is one row."""
+    `up_to` names the period: those that only the shifted part knows, because they have not come yet, are left out.
+    """
     if not keys:
         return _side_by_side(parts)
     figures = [(leaf, suffix) for _, group, suffix in parts for leaf in group.leaves]
@@ -192,10 +189,9 @@ def _fold(parts: list[tuple[str, Group, str]], keys: tuple[str, ...], *, keep_cu
         folded = folded.select(exp.alias_(value, leaf.name + suffix))
     folded = folded.from_(exp.alias_(exp.Subquery(this=stacked), "stacked", table=True))
     folded = folded.group_by(*(exp.column(key) for key in keys))
-    if keep_current:
-        current = [exp.Max(this=exp.column(leaf.name)) for leaf, suffix in figures if not suffix]
-        present = [exp.not_(exp.Is(this=value, expression=exp.Null())) for value in current]
-        folded = folded.having(exp.or_(*present))
+    if up_to is not None:
+        latest = exp.Select().select(exp.Max(this=exp.column(up_to))).from_(parts[0][0])
+        folded = folded.where(exp.LTE(this=exp.column(up_to), expression=latest.subquery()))
     return folded
 
 

@@ -162,11 +162,14 @@ class Metric(Record):
 
 
 class QueryParameter(Record):
-    """A slot of a verified query: a value of a dimension, a period (gives `NAME_start`, `NAME_end`) or a number."""
+    """A slot of a verified query: a value of a dimension, a period (gives `NAME_start`, `NAME_end`) or a number.
+
+    `default` is what a pattern without the slot means, said as in a question ("last 12 months").
+    """
 
     type: Literal["dimension_value", "period", "integer"]
     dimension: str | None = None
-    default: int | None = None
+    default: int | str | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> QueryParameter:

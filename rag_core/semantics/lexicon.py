@@ -15,7 +15,7 @@ from rag_core.semantics.words import Word, normalise, phrase
 Kind = Literal[
     "metric", "dimension", "adjective", "value", "ambiguous", "grain", "periodic", "group", "prep", "part", "and", "or", "versus",
     "compare", "not", "share", "running", "change", "trend", "average", "which", "rank", "best", "worst", "rank_verb",
-    "note", "condition", "modifier", "companion", "split", "unit", "total", "ignore", "time",
+    "note", "condition", "modifier", "companion", "split", "what", "unit", "total", "ignore", "time",
 ]  # fmt: skip
 
 
@@ -33,6 +33,13 @@ class Candidate:
 class _Node:
     children: dict[str, _Node] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
+
+
+def _verb_forms(text: str) -> tuple[str, ...]:
+    """Other forms of a regular verb that is given in the past: "granted" is said "grant" and "granting" too."""
+    if " " in text or not text.endswith("ed") or len(text) < 6:
+        return ()
+    return (text[:-2], text[:-1], f"{text[:-2]}ing")
 
 
 class Lexicon:
@@ -55,30 +62,30 @@ class Lexicon:
         if candidate not in node.candidates:
             node.candidates.append(candidate)
 
-    def matches(self, words: list[Word], start: int) -> list[tuple[int, tuple[Candidate, ...]]]:
-        """All phrases that begin at a word: the word after each, and its meanings.
+    def matches(self, words: list[Word], start: int) -> list[tuple[int, int, tuple[Candidate, ...]]]:
+        """All phrases that begin at a word: the word after each, how many words were skipped in it, its meanings.
 
         Words without meaning may stand inside a phrase; hyphens and slashes are not words.
         """
-        found: dict[int, tuple[Candidate, ...]] = {}
-        stack: list[tuple[int, _Node]] = [(start, self._root)]
+        found: dict[tuple[int, int], tuple[Candidate, ...]] = {}
+        stack: list[tuple[int, int, _Node]] = [(start, 0, self._root)]
         while stack:
-            at, node = stack.pop()
+            at, skipped, node = stack.pop()
             if at >= len(words):
                 continue
             key = words[at].key
             if key in ("-", "/") and node is not self._root:
-                stack.append((at + 1, node))
+                stack.append((at + 1, skipped, node))
                 continue
             if key in node.children:
                 following = node.children[key]
-                stack.append((at + 1, following))
+                stack.append((at + 1, skipped, following))
                 if following.candidates:
-                    known = found.get(at + 1, ())
-                    found[at + 1] = known + tuple(item for item in following.candidates if item not in known)
+                    known = found.get((at + 1, skipped), ())
+                    found[at + 1, skipped] = known + tuple(item for item in following.candidates if item not in known)
             if node is not self._root and key in SKIPPED and key not in node.children:
-                stack.append((at + 1, node))
-        return [(end, found[end]) for end in sorted(found)]
+                stack.append((at + 1, skipped + 1, node))
+        return [(end, skipped, found[end, skipped]) for end, skipped in sorted(found)]
 
     def _add_model(self, model: SemanticModel) -> None:
         for name, metric in model.metrics.items():
@@ -88,6 +95,8 @@ class Lexicon:
                 self.add(text, Candidate("modifier", name))
             for text in metric.companions:
                 self.add(text, Candidate("companion", name))
+                for form in _verb_forms(text):
+                    self.add(form, Candidate("companion", name))
         for name, dimension in model.dimensions.items():
             for text in (dimension.label, *dimension.synonyms):
                 self.add(text, Candidate("dimension", name))
@@ -127,7 +136,7 @@ class Lexicon:
             ("prep", say.PREPOSITIONS), ("part", say.PART_PHRASES), ("and", say.AND_PHRASES), ("or", say.OR_PHRASES),
             ("versus", say.VERSUS_PHRASES), ("compare", say.COMPARE_PHRASES), ("not", say.NEGATIONS),
             ("share", say.SHARE_PHRASES), ("running", say.RUNNING_PHRASES), ("trend", say.TREND_PHRASES),
-            ("average", say.AVERAGE_PHRASES), ("which", say.WHICH_PHRASES), ("best", say.BEST), ("worst", say.WORST),
+            ("average", say.AVERAGE_PHRASES), ("which", say.WHICH_PHRASES), ("what", ("what",)), ("best", say.BEST), ("worst", say.WORST),
             ("rank_verb", say.RANK_VERBS), ("split", say.SPLIT_PHRASES),
         )  # fmt: skip
         for kind, phrases in simple:

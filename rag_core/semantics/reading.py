@@ -6,6 +6,7 @@ without "by") is not understood, and the question is then not answered as comple
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
@@ -27,6 +28,7 @@ class ValueUse:
     negated: bool
     connector: str
     before_share: bool
+    attributive: bool
 
 
 @dataclass
@@ -58,6 +60,7 @@ class Reading:
     running: bool = False
     trend: bool = False
     average: bool = False
+    average_span: Span | None = None
     compare: bool = False
     total: bool = False
     which: Span | None = None
@@ -81,6 +84,7 @@ class Reader:
         self.average_span: Span | None = None
         self.count_ahead: tuple[int, Span] | None = None
         self.share_link = False
+        self.negations: list[Span] = []
 
     def read(self) -> Reading:
         """The reading of all spans."""
@@ -92,6 +96,14 @@ class Reader:
         return self.found
 
     def _take(self, span: Span) -> None:
+        if span.has("what"):
+            following = self._peek()
+            if following is not None and following.has("dimension", "grain"):
+                self._which(span)
+            return
+        if self._is_all_but(span):
+            self.at += 1
+            return
         if span.sign:
             if span.text == ",":
                 self.pending.append("and")
@@ -176,6 +188,8 @@ class Reader:
         self._used(span, "said without meaning")
 
     def _connector(self, span: Span, kind: str) -> None:
+        if kind == "not":
+            self.negations.append(span)
         if kind == "prep" and span.has("versus") and (self.found.compare or self.found.times or self.found.metrics):
             kind = "versus" if span.text.lower() == "against" else kind
         if span.has("prep") and span.has("group"):
@@ -262,6 +276,16 @@ class Reader:
         else:
             self._unknown(span)
 
+    def _is_all_but(self, span: Span) -> bool:
+        """ "All segments except ...": names what the exception is one of."""
+        following = self.spans[self.at : self.at + 2]
+        return (
+            span.text.lower() == "all"
+            and len(following) == 2
+            and following[0].has("dimension")
+            and following[1].has("not")
+        )
+
     def _value_fits(self, span: Span) -> bool:
         """A weak value needs the name of its dimension beside it; a phrase that is a figure too is a figure first."""
         if self._continues_list(span):
@@ -305,8 +329,14 @@ class Reader:
         following = self._peek()
         before_share = following is not None and following.has("share")
         joined = "and" if {"and", "prep"} <= set(self.pending) else self._joined_by()
-        self.found.values.append(ValueUse(span, candidates, negated, joined, before_share))
+        # "sev1 and sev2 incidents" is one set of incidents; "revenue in DACH and Iberia" may be two figures.
+        attributive = following is not None and following.plural and following.has("metric", "companion")
+        attributive = attributive and joined == "and"
+        use = ValueUse(span, candidates, negated, joined, before_share, attributive)
+        self.found.values.append(use)
         self._used(span, "filter")
+        if "not" in self.pending:
+            self.negations.pop()
         self.last_role, self.pending = ("not" if negated else "value"), (["group"] if keep else [])
         if link == "versus":
             self.found.compare = True
@@ -324,7 +354,7 @@ class Reader:
 
     def _is_dimension(self, span: Span, grouped: bool) -> bool:
         """Whether a phrase that may also be a figure ("customers", "services") is meant as a dimension here."""
-        if not span.has("metric"):
+        if not span.has("metric") or self._followed_by_metric():
             return True
         if grouped or self.pending_which is not None:
             return not (self.pending_rank and self.found.groups)
@@ -333,13 +363,15 @@ class Reader:
         if self.last_role == "group" and "and" in self.pending:
             return True
         before = self.spans[self.at - 2] if self.at >= 2 else None
-        beside_value = before is not None and before.has("value") and self.last_role == "value"
+        beside_value = before is not None and before.has("value") and self.last_role in ("value", "not")
         return bool(self.found.metrics) and ("prep" in self.pending or "part" in self.pending or beside_value)
 
     def _followed_by_metric(self) -> bool:
         following = self.spans[self.at : self.at + 2]
         if len(following) < 2 or self.found.metrics:
             return False
+        if following[0].has("condition") and _number(following[1]) is not None:
+            return True
         with_rank = following[0].has("prep") and following[1].has("rank", "best", "worst", "condition")
         return with_rank or (following[0].has("group") and following[1].has("metric"))
 
@@ -392,6 +424,8 @@ class Reader:
     def _empty(self, span: Span, *, negated: bool) -> None:
         """ "without an account manager": rows that have no value."""
         self.found.empties.append((span, negated))
+        if "not" in self.pending:
+            self.negations.pop()
         self._used(span, "filter")
         self.last_role, self.pending = "value", []
 
@@ -422,7 +456,8 @@ class Reader:
         self.pending_rank = False
 
     def _metric(self, span: Span, grouped: bool) -> None:
-        known = [item for item in self.found.metrics if item.candidates == span.candidates]
+        mine = {item.target for item in span.of("metric")}
+        known = [item for item in self.found.metrics if mine & {other.target for other in item.of("metric")}]
         link = self._links()
         ranks = grouped and bool(self.found.rank or self.found.note or self.found.groups)
         ratio = bool(self.found.metrics) and (self.share_link or self._before(span) in ("per", "relative to"))
@@ -482,8 +517,12 @@ class Reader:
             return
         if before == "from":
             mention = mention.model_copy(update={"opens": True})
-        if self._links() == "group" and mention.unit is not None and self.found.grain is None:
-            self.found.grain = mention.unit
+        if self._links() == "group":
+            if not re.search(r"each|every|per|across", before) or (before != "across" and mention.unit is None):
+                self._unknown(span, f"{before!r} before a time may mean until or during")
+                return
+            if before != "across" and self.found.grain is None:
+                self.found.grain = mention.unit
         self.found.times.append((mention, compared))
         self.found.time_connectors.append(self._joined_by())
         self._used(span, "time")
@@ -513,14 +552,9 @@ class Reader:
             self.found.unmatched.append(self.pending_which)
         if self.count_ahead is not None:
             self.found.unmatched.append(self.count_ahead[1])
-        named = {item.target for metric in self.found.metrics for item in metric.of("metric")}
-        spoken = self.average_span.of("companion") if self.average_span is not None else []
-        if named & {item.target for item in spoken}:
-            self.found.average = False
-        elif self.found.average and self.found.grain is None and self.average_span is not None:
-            self.found.unmatched.append(self.average_span)
-            self.found.reasons.append("the model defines no average of this figure")
-        if "not" in self.pending:
+        self.found.average_span = self.average_span
+        self.found.unmatched.extend(self.negations)
+        if self.negations:
             self.found.reasons.append("something is excluded that is not known")
 
 

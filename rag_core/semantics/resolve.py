@@ -5,6 +5,7 @@ Nothing is guessed: two meanings that both could be answered are handed back as 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -20,6 +21,9 @@ from rag_core.semantics.sources import leaf_names, supported
 from rag_core.semantics.values import ValueIndex
 from rag_core.semantics.vocabulary import AMOUNT_UNIT, COUNT_UNIT, CURRENCIES, TIME_UNIT
 from rag_core.semantics.words import words
+
+
+_RATE = re.compile(r"\b(?:rate|ratio|percent\w*|share|attainment)\b|%", re.IGNORECASE)
 
 
 class Unclear(Exception):
@@ -55,10 +59,13 @@ class Resolver:
         """The query; raises Unclear with the reason and, where there are some, the options."""
         metrics = self._narrowed(found, self._metrics(found))
         self._companions(found, metrics)
+        self._average(found, metrics)
         if not metrics:
             raise Unclear("no figure of the semantic model is named")
         dimensions = [self._dimension(span, metrics) for span in found.groups]
         filters = self._filters(found, metrics)
+        if found.share and any(_RATE.search(span.text) for span in found.metrics):
+            raise Unclear(f"{self.model.label(metrics[0])} is a rate: it has no shares")
         share = found.share and self.model.metrics[metrics[0]].unit != "%"
         grouped = self._by_several_values(found, filters, grouped=bool(dimensions or found.grain))
         dimensions = list(dict.fromkeys(dimensions + ([] if share else grouped)))
@@ -149,7 +156,10 @@ class Resolver:
             options = [name for name in targets if self.model.metrics[name].refines in metrics]
             able = self._by_unit(found, [name for name in options if self._able(name, found)] or options)
             if not able:
-                found.unmatched.append(span)
+                if span.has("companion"):
+                    found.companions.append(span)
+                elif not self._is_empty(span):
+                    found.unmatched.append(span)
                 continue
             if len(able) > 1:
                 labels = tuple(self.model.label(name) for name in able)
@@ -178,12 +188,26 @@ class Resolver:
     def _same(self, name: str | None, other: str) -> bool:
         return name == other or (name is not None and self.model.metrics[name].same_as == other)
 
+    def _average(self, found: Reading, metrics: list[str]) -> None:
+        """ "Average" beside a mean says nothing new, with periods it is a mean over them, else it is not defined."""
+        span = found.average_span
+        if span is None:
+            return
+        if {item.target for item in span.of("companion")} & set(metrics):
+            found.average = False
+        elif found.grain is None:
+            found.unmatched.append(span)
+            found.reasons.append("the model defines no average of this figure")
+
     def _companions(self, found: Reading, metrics: list[str]) -> None:
         for span in found.companions:
             if {item.target for item in span.of("companion")} & set(metrics):
                 found.used.append((span, "belongs to the figure"))
-            elif not all(word.key in EMPTY_WORDS for word in words(span.text)):
+            elif not self._is_empty(span):
                 found.unmatched.append(span)
+
+    def _is_empty(self, span: Span) -> bool:
+        return all(word.key in EMPTY_WORDS for word in words(span.text))
 
     def _able(self, metric: str, found: Reading) -> bool:
         """Whether the metric can be had by everything that the question splits and filters by."""
@@ -266,20 +290,24 @@ class Resolver:
         if found.total or any(use.connector == "or" for use in found.values):
             return []
         several = [item for item in filters if len(item.values) > 1 and not item.negated]
-        if not several or (grouped and not found.compare):
+        together = grouped or any(use.attributive for use in found.values)
+        if not several or (together and not found.compare and not self._whole(several)):
             if several:
                 self.assumptions.append("the values named are taken together")
             return []
         for item in several:
-            index = self.values.of(item.dimension)
-            whole = index is not None and len(item.values) == len(index.values)
             label = self.model.label(item.dimension).lower()
-            if not (whole or found.compare or found.apart):
+            if not (self._whole([item]) or found.compare or found.apart):
                 named = " and ".join(str(value) for value in item.values)
                 options = (f"each {label}", "all of them together")
                 raise Unclear(f"{named}: each of them, or together?", text=named, options=options)
             self.assumptions.append(f"several values are named, so the result has a row for each {label}")
         return [item.dimension for item in several]
+
+    def _whole(self, filters: list[DimensionFilter]) -> bool:
+        """Whether all values of a dimension are named, which only makes sense to see each."""
+        indexes = [(item, self.values.of(item.dimension)) for item in filters]
+        return any(index is not None and len(item.values) == len(index.values) for item, index in indexes)
 
     def _units(self, found: Reading, metrics: list[str], *, percent: bool) -> None:
         units = {self.model.metrics[name].unit for name in metrics}

@@ -81,8 +81,8 @@ def _options(
     if at in mentions:
         last, mention = mentions[at]
         options.append((TIME, _span(text, tokens, at, last, (Candidate("time"),), mention=mention)))
-    for last, candidates in lexicon.matches(tokens, at):
-        options.append((PHRASE, _span(text, tokens, at, last, candidates)))
+    for last, skipped, candidates in lexicon.matches(tokens, at):
+        options.append((PHRASE + FUNCTION * skipped, _span(text, tokens, at, last, candidates)))
     if token.key in EMPTY_WORDS:
         options.append((FUNCTION if token.key in SKIPPED else EMPTY, _span(text, tokens, at, at + 1)))
     if not options:

@@ -66,10 +66,11 @@ _AS_OF = re.compile(
 )
 _NOW = re.compile(
     r"(?:as\s+of\s+)?(?:today|now|right\s+now|currently|at\s+present|presently|at\s+the\s+moment|at\s+this\s+moment|at\s+this\s+point|"
-    r"this\s+moment|these\s+days|as\s+of\s+now|to\s?day)\b"
+    r"this\s+moment|current(?!\s+(?:day|week|month|quarter|year|calendar))|these\s+days|as\s+of\s+now|to\s?day)\b"
 )
 _TO_DATE = re.compile(
     r"(?:year[\s-]to[\s-]date|ytd|quarter[\s-]to[\s-]date|qtd|month[\s-]to[\s-]date|mtd)\b"
+    r"|(?:in\s+)?(?P<year>(?:19|20)\d\d)\s+(?:so\s+far|to\s+date|until\s+now)\b"
     r"|so\s+far\s+this\s+(?P<a>year|quarter|month|week)|this\s+(?P<b>year|quarter|month|week)\s+(?:so\s+far|to\s+date|until\s+now)"
 )
 _ALL_TIME = re.compile(
@@ -145,6 +146,10 @@ def _read_comparison(text: str, at: int, run_date: date) -> TimeMention | None:
 
 def _read_fixed(text: str, at: int, run_date: date) -> TimeMention | None:
     if found := _TO_DATE.match(text, at):
+        if found["year"]:
+            first = date(int(found["year"]), 1, 1)
+            last = min(run_date, date(first.year + 1, 1, 1))
+            return _ranged(found, first, last, found.group()) if first < last else None
         unit = found["a"] or found["b"] or {"y": "year", "q": "quarter", "m": "month"}[found.group()[0]]
         grain = unit_of(unit)
         start = resolve(Point(unit=grain, offset=0), run_date)[0]

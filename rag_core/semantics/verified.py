@@ -14,11 +14,10 @@ from rag_core.datamodel.evidence import ColumnMeaning
 from rag_core.semantics.definitions import QueryParameter, SemanticModel, VerifiedQuery
 from rag_core.semantics.fillers import EMPTY_WORDS
 from rag_core.semantics.leaf_sql import day_literal, literal
-from rag_core.semantics.points import parse_point
 from rag_core.semantics.time_words import COUNT, count_of
 from rag_core.semantics.times import find_times
 from rag_core.semantics.values import ValueIndex
-from rag_core.semantics.words import PUNCTUATION, normalise, phrase, words
+from rag_core.semantics.words import PUNCTUATION, Word, phrase, words
 
 _SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
@@ -61,7 +60,7 @@ def match_verified(text: str, model: SemanticModel, values: ValueIndex, run_date
 
 
 def _slots(pattern: str, text: str) -> dict[str, str] | None:
-    """The text of each slot where the pattern fits the whole question."""
+    """The text of each slot, as the asker wrote it, where the pattern fits the whole question."""
     names: list[str] = []
     parts: list[str] = []
     for index, piece in enumerate(_SLOT.split(pattern)):
@@ -69,16 +68,23 @@ def _slots(pattern: str, text: str) -> dict[str, str] | None:
             names.append(piece)
             parts.append(f"(?P<{piece}>.+?)")
         else:
-            parts.extend(re.escape(word) for word in _content(piece))
-    squeezed = " ".join(word for word in _content(text))
-    found = re.fullmatch(r"\s+".join(parts), squeezed)
+            parts.extend(re.escape(word.key) for word in _content(piece))
+    content = _content(text)
+    found = re.fullmatch(" ".join(parts), " ".join(word.key for word in content))
     if found is None:
         return None
-    return {name: found[name] for name in names}
+    starts = [0]
+    for word in content:
+        starts.append(starts[-1] + len(word.key) + 1)
+    slots: dict[str, str] = {}
+    for name in names:
+        first, last = starts.index(found.start(name)), starts.index(found.end(name) + 1)
+        slots[name] = text[content[first].start : content[last - 1].end]
+    return slots
 
 
-def _content(text: str) -> list[str]:
-    return [word.key for word in words(text) if word.key not in PUNCTUATION and word.key not in EMPTY_WORDS]
+def _content(text: str) -> list[Word]:
+    return [word for word in words(text) if word.key not in PUNCTUATION and word.key not in EMPTY_WORDS]
 
 
 def _parameters(
@@ -89,9 +95,7 @@ def _parameters(
         if name not in slots:
             if parameter.default is None:
                 return None
-            found[name] = parameter.default
-            continue
-        value = _read(slots[name], parameter, model, values, run_date)
+        value = _read(slots.get(name, str(parameter.default)), parameter, model, values, run_date)
         if value is None:
             return None
         found[name] = value
@@ -100,11 +104,11 @@ def _parameters(
 
 def _read(text: str, parameter: QueryParameter, model: SemanticModel, values: ValueIndex, run_date: date) -> Any:
     if parameter.type == "integer":
-        return count_of(text) if re.fullmatch(COUNT, text) else None
+        return count_of(text.lower()) if re.fullmatch(COUNT, text.lower()) else None
     if parameter.type == "period":
         return _period(text, run_date)
     name = parameter.dimension or ""
-    wanted = tuple(normalise(word) for word in text.split())
+    wanted = phrase(text)
     index = values.of(name)
     options: set[str] = set()
     for value in index.values if index is not None else ():
@@ -121,14 +125,12 @@ def _period(text: str, run_date: date) -> dict[str, date] | None:
     if len(mentions) != 1 or mentions[0].kind != "range":
         return None
     mention = mentions[0]
-    outside = (text[: mention.start] + text[mention.end :]).split()
-    if any(word not in ("in", "during", "for", "the", "of", "over") for word in outside):
+    outside = (text[: mention.start] + text[mention.end :]).lower().split()
+    if mention.unclear or any(word not in ("in", "during", "for", "the", "of", "over", "from") for word in outside):
         return None
-    if parse_point(mention.text.lower()) is None and mention.time_range.end is None:
+    if mention.time_range.start is None:
         return None
-    if mention.time_range.start is None or mention.time_range.end is None:
-        return None
-    return {"start": mention.time_range.start, "end": mention.time_range.end}
+    return {"start": mention.time_range.start, "end": mention.time_range.end or run_date}
 
 
 def _fill(query: VerifiedQuery, parameters: dict[str, Any], model: SemanticModel) -> str:

@@ -85,7 +85,7 @@ CHANGE_PHRASES: dict[str, int] = {
     "increased": 1, "rise": 1, "rise in": 1, "rose": 1, "risen": 1, "gain": 1, "gained": 1, "improve": 0,
     "improved": 0, "improvement": 0, "went up": 1, "go up": 1, "how many more": 1, "how much more": 1,
     "how much higher": 1, "climb": 1, "climbed": 1, "go up or down": 0, "rise or fall": 0,
-    "increase or decrease": 0, "growth by": 1, "by how much": 0, "by how many percent": 0, "by what percentage": 0,
+    "increase or decrease": 0, "by how much": 0, "by how many percent": 0, "by what percentage": 0,
     "by how many percentage points": 0, "percentage growth": 1, "by how many points": 0, "how many percent": 0,
     "decrease": -1, "decrease in": -1, "decreased": -1, "decline": -1, "decline in": -1, "declined": -1,
     "drop": -1, "drop in": -1, "dropped": -1, "fall": -1, "fall in": -1, "fell": -1, "fallen": -1, "shrink": -1,
@@ -160,6 +160,10 @@ GRAIN_ADJECTIVES: dict[str, str] = {
     "for each week": "week", "in every month": "month", "in every quarter": "quarter",
     "in each of the months": "month", "by calendar month": "month", "by calendar quarter": "quarter",
     "by calendar year": "year", "individual month": "month", "individual quarter": "quarter",
+    "at the end of each month": "month", "at the end of every month": "month", "end of each month": "month",
+    "at the end of each quarter": "quarter", "at the end of every quarter": "quarter",
+    "end of each quarter": "quarter", "at the end of each year": "year", "at the end of every year": "year",
+    "end of each year": "year",
 }  # fmt: skip
 
 COUNT_UNIT, TIME_UNIT, AMOUNT_UNIT = "count", "time", "amount"
@@ -175,7 +179,8 @@ UNIT_PHRASES: dict[str, str] = {
     "in percent of": "%", "as a percentage of": "%", "percent of": "%", "as a share of": "%", "how slowly": "time",
     "total number of": "count", "count of": "count", "total count of": "count", "as percentage of": "%",
     "what percentage of": "%", "what percent": "%", "what percent of": "%", "what share of": "%",
-    "percentage of": "%", "what share": "%", "share of": "%",
+    "percentage of": "%", "what share": "%", "share of": "%", "how many times": "count",
+    "number of times": "count",
 }  # fmt: skip
 
 # Values that are also everyday words: they are read as values only beside the name of their dimension.
