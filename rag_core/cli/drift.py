@@ -13,11 +13,23 @@ from rag_core.datamodel.drift import Change, DriftEvent, DriftReport, EventState
 from rag_core.schema.decisions import accept_events, map_event, reject_events
 from rag_core.schema.drift import detect_drift
 from rag_core.schema.events import list_decisions, list_events
-from rag_core.wiring import open_services
+from rag_core.semantics.lineage import model_lineage
+from rag_core.wiring import Services, open_services
 
 Events = Annotated[list[str], typer.Argument(help="Numbers of events, or change ids, as `drift history` shows them.")]
 Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision.")]
 Actor = Annotated[str | None, typer.Option("--actor", help="Who decides; the user of this machine by default.")]
+
+
+def check_services(services: Services, *, record: bool = True, actor: str = "system") -> DriftReport:
+    """A drift check with the lineage of the semantic model."""
+    return detect_drift(
+        services.warehouse,
+        services.store,
+        record=record,
+        actor=actor,
+        lineage=model_lineage(services.semantic_model),
+    )
 
 
 def _names(change: Change) -> str:
@@ -101,7 +113,7 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Compare the warehouse's schema with the accepted one. Exit code 1 where the snapshot failed half-way."""
         with open_services() as services:
-            report = detect_drift(services.warehouse, services.store, record=record, actor=person(None))
+            report = check_services(services, record=record, actor=person())
         emit(report, as_json=as_json, render=lambda: _render_report(report))
         if report.status == "incomplete":
             raise typer.Exit(1 if report.reachable else 3)

@@ -51,6 +51,7 @@ def detect_drift(
     now: datetime | None = None,
     rules: DriftRules | None = None,
     lineage: Sequence[Lineage] = (),
+    requested_at: datetime | None = None,
 ) -> DriftReport:
     """Takes a snapshot of the warehouse's schema and finds what changed since the accepted one.
 
@@ -65,6 +66,8 @@ def detect_drift(
         now: time that is recorded; the order of snapshots never depends on it.
         rules: section `drift` of the policy.
         lineage: what reads the schema besides the plans in the store.
+        requested_at: by the store's clock, when the caller saw the need; a check that ended since is joined. Without
+            it that is now.
 
     Raises:
         ServiceUnavailable: the store cannot be reached. A warehouse that cannot be reached is told in the report.
@@ -73,7 +76,7 @@ def detect_drift(
     wanted = rules if rules is not None else DriftRules()
     with store.connection() as connection:
         if record:
-            joined = _wait_for_turn(connection)
+            joined = _wait_for_turn(connection, requested_at)
             if joined is not None:
                 return joined
         check = _Check(connection, wanted, record=record, actor=actor, moment=moment, lineage=lineage)
@@ -83,13 +86,19 @@ def detect_drift(
         return report
 
 
-def _wait_for_turn(connection: psycopg.Connection) -> DriftReport | None:
+def store_clock(connection: psycopg.Connection) -> datetime:
+    """The time by the store's clock, the one clock that all processes share."""
+    row = connection.execute(statement("drift/read_clock")).fetchone()
+    assert row is not None
+    moment: datetime = row[0]
+    return moment
+
+
+def _wait_for_turn(connection: psycopg.Connection, requested_at: datetime | None) -> DriftReport | None:
     """Waits until no other check runs; the report of one that ended meanwhile, else None."""
-    moment = connection.execute(statement("drift/read_clock")).fetchone()
+    moment = requested_at if requested_at is not None else store_clock(connection)
     connection.execute(statement("drift/lock_check"))
-    row = connection.execute(
-        statement("drift/find_finished_run"), {"requested_at": moment[0] if moment else None}
-    ).fetchone()
+    row = connection.execute(statement("drift/find_finished_run"), {"requested_at": moment}).fetchone()
     return DriftReport.model_validate(row[0]) if row else None
 
 

@@ -1,4 +1,4 @@
-"""Whom a schema change touches: what breaks, and what may silently give another answer. Pure, but for one reader."""
+"""Whom a schema change touches: what breaks, and what may silently give another answer. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from rag_core.datamodel.drift import Affected, Change, ChangeKind, Effect, Lineage
+from rag_core.datamodel.question import Question
 
 # Changes after which a statement over the object still runs, but may say something else.
 _SILENT: frozenset[ChangeKind] = frozenset(
@@ -53,6 +54,25 @@ def find_affected(changes: Sequence[Change], lineage: Iterable[Lineage]) -> tupl
         for table in dict.fromkeys(entry.reads_all):
             by_star[table].append(entry)
     return tuple(_with_affected(change, by_table, by_column, by_star) for change in changes)
+
+
+def expectation_lineage(
+    questions: Iterable[Question], plans: Iterable[Lineage], owner: str = ""
+) -> tuple[Lineage, ...]:
+    """Lineage of the expectations of standing questions: each rests on what the plan of its question reads.
+
+    Its id is `question:kind:column`, as a batch file names them.
+    """
+    by_question = {plan.question_id: plan for plan in plans if plan.question_id is not None}
+    found = []
+    for question in questions:
+        plan = by_question.get(question.question_id)
+        if plan is None:
+            continue
+        for expectation in question.expectations:
+            name = ":".join(part for part in (question.question_id, expectation.kind, expectation.column) if part)
+            found.append(plan.model_copy(update={"kind": "expectation", "id": name, "owner": owner or plan.owner}))
+    return tuple(found)
 
 
 def _with_affected(

@@ -13,11 +13,13 @@ from typing import NamedTuple
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.catalog import CatalogTable
 from rag_core.datamodel.drift import RenameCandidate
-from rag_core.schema.types import compare_types, same_family
+from rag_core.schema.types import canonical_type, compare_types, same_family
 from rag_core.schema.words import WordMatch, digits, is_known, match_words, name_tokens, vocabulary
 
 _WEIGHTS = {"name": 0.55, "type": 0.2, "nullable": 0.05, "place": 0.15, "comment": 0.2, "values": 0.3}
 _CANDIDATE = 0.5
+# What the type of a date or time says anyway: opened and opened_at.
+_TIME_WORDS = ("at", "on", "date", "time", "timestamp", "datetime", "day")
 # Where only a person can tell: below every sensible threshold, above what is listed.
 _PERSON = 0.75
 
@@ -81,7 +83,10 @@ def subjects(table: CatalogTable) -> dict[str, RenameSubject]:
 
 def score_rename(before: RenameSubject, after: RenameSubject) -> RenameScore:
     """How likely `after` is `before` under another name."""
-    name = _score_names(before.name, after.name, (*name_tokens(before.table), *name_tokens(after.table)))
+    context = (*name_tokens(before.table), *name_tokens(after.table))
+    if _is_time(before.type) and _is_time(after.type):
+        context += _TIME_WORDS
+    name = _score_names(before.name, after.name, context)
     if name.vetoed:
         return name
     kept = compare_types(before.type, after.type)
@@ -157,6 +162,10 @@ def listed(names: Sequence[str], candidates: Sequence[tuple[int, RenameScore]]) 
     )
 
 
+def _is_time(text: str) -> bool:
+    return canonical_type(text).name.startswith(("timestamp", "date"))
+
+
 def _score_names(before: str, after: str, context: tuple[str, ...]) -> RenameScore:
     old, new = name_tokens(before), name_tokens(after)
     if digits(old) != digits(new):
@@ -193,7 +202,7 @@ def _score_extra(match: WordMatch, context: tuple[str, ...]) -> RenameScore:
     changes = [word for word in extra if word in lexicon.modifiers and word not in lexicon.qualifiers]
     if changes or match.trailing or len(extra) > 1:
         return RenameScore(0.5 * match.similarity, reason)
-    return RenameScore((0.7 if match.inner else 0.8) * match.similarity, reason)
+    return RenameScore((0.6 if match.inner else 0.8) * match.similarity, reason)
 
 
 def _score_place(before: RenameSubject, after: RenameSubject) -> float:

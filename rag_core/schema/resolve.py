@@ -46,6 +46,10 @@ class Resolver:
         }
         self._touched = {table for table, _ in renames.columns}
 
+    def key(self, identifier: exp.Expr) -> str:
+        """An identifier as names are compared."""
+        return self._rules.identifier_key(identifier)
+
     def output_name(self, projection: exp.Expr) -> str:
         """The name that an item of a SELECT list gives its column, empty where it has none."""
         if isinstance(projection, exp.Alias):
@@ -57,6 +61,7 @@ class Resolver:
         name = self._rules.identifier_key(column.this)
         qualifier = column.args.get("table")
         here: Scope | None = scope
+        unsure = False
         while here is not None:
             if qualifier is not None:
                 wanted = self._rules.identifier_key(qualifier)
@@ -65,8 +70,11 @@ class Resolver:
                         return self.through(source, name)
             else:
                 found, known = self._bare(here, name)
+                if known and unsure and self.is_renamed(found):
+                    raise RepairFault(f"column {name} cannot be traced to one table without the schema")
                 if known:
                     return found
+                unsure = unsure or any(self.holds(item, name) is None for _, item in here.selected_sources.values())
             here = here.parent
         return None
 
@@ -114,8 +122,10 @@ class Resolver:
                 return True
             return None if self.has_star(source) else False
         table = self.table_name(source)
-        if table is None:
-            return None
+        return None if table is None else self.holds_in_table(table, name)
+
+    def holds_in_table(self, table: str, name: str) -> bool | None:
+        """Whether a table has a column of this name; None where the schema is not known."""
         if (table, name) in self._renames.columns:
             return True
         known = self._known.get(table)

@@ -14,7 +14,7 @@ from rag_core.datamodel.catalog import Catalog, CatalogTable
 from rag_core.datamodel.drift import DriftEvent, DriftReport, DriftRules
 from rag_core.policy.names import name_rules, near_misses
 from rag_core.policy.rules import split_name
-from rag_core.schema.check import detect_drift
+from rag_core.schema.check import detect_drift, store_clock
 from rag_core.schema.events import find_events_by_name
 from rag_core.schema.snapshots import find_snapshot, read_digests, read_tables
 
@@ -89,10 +89,10 @@ def explain_unknown(
     hits = _find(parts, catalog, tables, exact=True)
     source = f"{catalog.dialect}:{catalog.database}"
     report: DriftReport | None = None
-    present = _present(store, source, hits) if hits else []
+    present, asked_at = _present(store, source, hits)
     if hits and len(present) == len(hits):
-        report = detect_drift(warehouse, store, actor=actor, rules=rules)
-        present = _present(store, source, hits)
+        report = detect_drift(warehouse, store, actor=actor, rules=rules, requested_at=asked_at)
+        present, _ = _present(store, source, hits)
     elif not hits and not _recently_checked(store, source):
         report = detect_drift(warehouse, store, actor=actor, rules=rules)
     if report is not None and report.status in ("incomplete", "held"):
@@ -248,12 +248,13 @@ def _split_hit(hit: _Hit, catalog: Catalog) -> tuple[str, ...]:
     return own if hit.column is None else (hit.column,)
 
 
-def _present(store: Store, source: str, hits: Sequence[_Hit]) -> list[tuple[_Hit, bool]]:
-    """Which of the names the last stored snapshot has, each with whether it may be read."""
+def _present(store: Store, source: str, hits: Sequence[_Hit]) -> tuple[list[tuple[_Hit, bool]], datetime]:
+    """Which of the names the last stored snapshot has, each with whether it may be read, and when that was asked."""
     with store.connection() as connection:
+        asked_at = store_clock(connection)
         last = find_snapshot(connection, source)
         if last is None:
-            return [(hit, True) for hit in hits]
+            return [(hit, True) for hit in hits], asked_at
         digests = {".".join(key): digest for key, digest in read_digests(connection, last.snapshot_id).items()}
         wanted = {hit.table for hit in hits if hit.table in digests}
         stored = read_tables(connection, [digests[table] for table in wanted])
@@ -264,7 +265,7 @@ def _present(store: Store, source: str, hits: Sequence[_Hit]) -> list[tuple[_Hit
         if table is None or (hit.column is not None and column is None):
             continue
         found.append((hit, table.readable and (column is None or column.readable)))
-    return found
+    return found, asked_at
 
 
 def _recently_checked(store: Store, source: str) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _SHORT_ENDS = frozenset({"id", "no", "nr", "dt", "cd", "ts", "at", "nm", "on"})
 _MIN_SPLIT = 5
-_MIN_TYPO = 5
+_MIN_TYPO = 6
 _MIN_TWO_TYPOS = 9
 SYNONYM, SHORTENED, MISSPELT = 0.95, 0.92, 0.92
 
@@ -88,7 +88,10 @@ def name_tokens(name: str) -> tuple[str, ...]:
     words: list[str] = []
     for part in _PARTS.findall(plain):
         for piece in _split(part.lower()):
-            words.extend(singular(word) for word in vocabulary().abbreviations.get(piece, (piece,)))
+            for word in vocabulary().abbreviations.get(piece, (piece,)):
+                # zip_code is a postal code, not a postal code code
+                if not words or words[-1] != singular(word) or word.isdigit():
+                    words.append(singular(word))
     return tuple(words)
 
 

@@ -37,7 +37,11 @@ def test_unchanged_schema_keeps_its_snapshot(playground: Playground) -> None:
     playground.run(TABLE)
     first = playground.check()
     second = playground.check()
-    assert (second.status, second.snapshot_id, second.fingerprint) == ("unchanged", first.snapshot_id, first.fingerprint)
+    assert (second.status, second.snapshot_id, second.fingerprint) == (
+        "unchanged",
+        first.snapshot_id,
+        first.fingerprint,
+    )
     assert playground.rows("SELECT count(*) FROM nightshift.schema_snapshot") == [(1,)]
     assert playground.rows("SELECT last_seen_at > taken_at FROM nightshift.schema_snapshot") == [(True,)]
 
@@ -72,7 +76,10 @@ def test_one_event_a_difference_however_often_it_is_seen(playground: Playground)
     assert [change.kind for change in report.changes] == ["column_added"]
     assert report.open_events == 1
     events = list_events(playground.store)
-    assert [(event.change.kind, event.state) for event in events] == [("column_added", "noted"), ("column_removed", "open")]
+    assert [(event.change.kind, event.state) for event in events] == [
+        ("column_added", "noted"),
+        ("column_removed", "open"),
+    ]
     assert events[1].last_seen_at > events[1].opened_at
 
 
@@ -336,7 +343,9 @@ class _Counting:
 def test_changes_find_the_plans_and_metrics_they_touch(playground: Playground) -> None:
     playground.run(TABLE)
     playground.check()
-    _keep_plan(playground.store, "p1", "q_margin", ["public.t"], ["public.t.id", "public.t.amt"], "SELECT id, amt FROM t")
+    _keep_plan(
+        playground.store, "p1", "q_margin", ["public.t"], ["public.t.id", "public.t.amt"], "SELECT id, amt FROM t"
+    )
     _keep_plan(playground.store, "p2", "q_all", ["public.t"], ["public.t.id"], "SELECT * FROM t")
     _keep_plan(playground.store, "p3", "q_other", ["public.u"], ["public.u.amt"], "SELECT amt FROM u")
     metric = Lineage(kind="metric", id="total", tables=("public.t",), columns=("public.t.amt",), owner="Finance")
