@@ -109,14 +109,14 @@ def _read_office(file: SourceFile, kind: Format, limits: ConversionLimits) -> _D
 
 
 def _read_pdf(file: SourceFile, limits: ConversionLimits, password: str | None) -> _Draft:
-    pages, count, failed = pdf.read_pages(file.path, limits, password)
-    images = sum(page.images for page in pages)
+    content = pdf.read_pages(file.path, limits, password)
+    images = sum(page.images for page in content.pages)
     return _Draft(
-        layout_blocks(pages),
+        layout_blocks(content.pages, content.outline),
         _nightshift(pdf.pdf_converter()),
         pdf.read_properties(file.path),
-        pages=count,
-        failed_pages=failed,
+        pages=content.count,
+        failed_pages=content.failed,
         no_text="pages are images; text recognition is needed" if images else "the pages hold no text",
     )
 

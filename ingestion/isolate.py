@@ -63,6 +63,9 @@ class IsolatedConverter:
         """
         with self._lock:
             try:
+                if self._worker is not None and not self._worker.is_alive():
+                    # It died while it had nothing to do (out of memory, say): no document is to blame.
+                    self._stop()
                 if self._worker is None:
                     self._worker = _Worker(self._limits)
                 document = self._worker.convert(file, password)
@@ -121,6 +124,9 @@ class _Worker:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
 
     def convert(self, file: SourceFile, password: str | None) -> ConvertedDocument:
         request = {**asdict(file), "root": os.fspath(file.root), "path": os.fspath(file.path)}

@@ -267,32 +267,60 @@ def split_furniture(pages: Sequence[Page]) -> list[tuple[list[TextLine], list[Te
     """For each page its lines without running heads, feet and page numbers, and single lines of the outer margin.
 
     A line is a running head or foot where it recurs, but for digits, near the same height in the margin of at least
-    two pages and two fifths of them. Small print at the very edge of a lone page is no part of the text either, but
-    recurs nowhere, so that it is kept apart and not dropped.
+    two pages and two fifths of them, and nothing but such lines stands further out. Small print at the very edge of a
+    lone page is no part of the text either, but recurs nowhere, so that it is kept apart and not dropped.
     """
     seen: Counter[tuple[str, int]] = Counter()
     for page in pages:
-        places = {(_shape(line.text), round(line.box.top / 4)) for line in page.lines if _in_margin(line, page)}
-        seen.update({(text, place + shift) for text, place in places for shift in (-1, 0, 1)})
+        places = {(_shape(line.text), _height(line)) for line in page.lines if _in_margin(line, page)}
+        seen.update({(text, height + shift) for text, height in places for shift in (-1, 0, 1)})
     least = max(2, round(0.4 * len(pages)))
     body = body_size(line for page in pages for line in page.lines)
     result: list[tuple[list[TextLine], list[TextLine]]] = []
     for page in pages:
+        recurring = {id(line) for line in page.lines if seen[_shape(line.text), _height(line)] >= least}
+        furniture = _furniture(page, recurring)
         kept: list[TextLine] = []
         edge: list[TextLine] = []
-        first = min((line.box.top for line in page.lines), default=0.0)
-        last = max((line.box.bottom for line in page.lines), default=0.0)
         for line in page.lines:
-            shape = _shape(line.text)
-            if _in_margin(line, page) and seen[shape, round(line.box.top / 4)] >= least:
-                continue
-            outermost = line.box.top == first or line.box.bottom == last
-            if _PAGE_NUMBER.match(shape) and (_in_margin(line, page) or outermost):
+            if id(line) in furniture:
                 continue
             at_edge = line.box.bottom < 0.065 * page.height or line.box.top > 0.935 * page.height
             (edge if at_edge and line.size < 0.92 * body else kept).append(line)
         result.append((kept, edge) if kept else (edge, []))
     return result
+
+
+def _furniture(page: Page, recurring: set[int]) -> set[int]:
+    """Running heads, feet and page numbers, taken from the outside inwards until a row holds anything else."""
+    rows = _rows(sorted(page.lines, key=lambda line: (line.box.top, line.box.left)))
+    found: set[int] = set()
+    for ordered in (rows, rows[::-1]):
+        for at, row in enumerate(ordered):
+            within = ordered[at + 1] if at + 1 < len(ordered) else None
+            heads = all(id(line) in recurring and _in_margin(line, page) for line in row)
+            if not heads and not _numbers_page(row, within, page, recurring):
+                break
+            found.update(map(id, row))
+    return found
+
+
+def _numbers_page(
+    row: Sequence[TextLine], within: Sequence[TextLine] | None, page: Page, recurring: set[int]
+) -> bool:
+    """A page number that stands alone but for running heads, at a distance from the text."""
+    others = [line for line in row if id(line) not in recurring]
+    if len(others) > 1 or not all(_PAGE_NUMBER.match(_shape(line.text)) for line in others):
+        return False
+    if within is None:
+        return all(_in_margin(line, page) for line in row)
+    gap = max(row[0].box.top - within[0].box.bottom, within[0].box.top - row[0].box.bottom)
+    in_margin = all(_in_margin(line, page) for line in row)
+    return gap > (0.8 if in_margin else 1.5) * row[0].size
+
+
+def _height(line: TextLine) -> int:
+    return round(line.box.top / 4)
 
 
 def _in_margin(line: TextLine, page: Page) -> bool:

@@ -34,6 +34,39 @@ def ruled_tables(lines: Sequence[TextLine], rules: Sequence[Box]) -> tuple[list[
     return tables, rest
 
 
+def crossed_borders(line: TextLine, rules: Sequence[Box]) -> list[float]:
+    """The x of vertical rules that a line of text runs across; where there are some, a parser joined two cells."""
+    middle = (line.box.top + line.box.bottom) / 2
+    return sorted(
+        {
+            rule.left
+            for rule in rules
+            if rule.right - rule.left < 3 and rule.bottom - rule.top > 6 and rule.top - 1 <= middle <= rule.bottom + 1
+            and line.box.left + 2 < rule.left < line.box.right - 2
+        }
+    )  # fmt: skip
+
+
+def split_at_borders(lines: Sequence[TextLine], words: Sequence[TextLine], rules: Sequence[Box]) -> list[TextLine]:
+    """Lines that run across a cell's border cut there, by the words that they are made of; other lines as they are."""
+    result: list[TextLine] = []
+    for line in lines:
+        borders = crossed_borders(line, rules)
+        own = [word for word in words if borders and _within(word.box, line.box)]
+        groups: dict[int, list[TextLine]] = {}
+        for word in sorted(own, key=lambda item: item.box.left):
+            middle = (word.box.left + word.box.right) / 2
+            groups.setdefault(sum(border < middle for border in borders), []).append(word)
+        if len(groups) < 2:
+            result.append(line)
+            continue
+        for group in groups.values():
+            left, right = group[0].box.left, max(word.box.right for word in group)
+            box = Box(left, line.box.top, right, line.box.bottom)
+            result.append(TextLine(join_runs(group), line.font, box, line.page))
+    return result
+
+
 def _is_edge(rule: Box) -> bool:
     """A straight line, or a box large enough to be a cell; the strokes of letters and drawings are neither."""
     width, height = rule.right - rule.left, rule.bottom - rule.top

@@ -7,7 +7,8 @@ tables, keeps one page in memory, and lets a page that fails be named while the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from ingestion.config import ConversionLimits
 from ingestion.errors import ConversionFault
 from ingestion.pdf_lines import Box, Page, TextLine
+from ingestion.pdf_tables import crossed_borders, split_at_borders
 
 _INFO = re.compile(rb"/Info\s+(\d+)\s+(\d+)\s+R")
 _ENTRY = rb"/%s\s*(\((?:[^()\\]|\\.|\([^()]*\))*\)|<[0-9A-Fa-f\s]*>)"
@@ -26,8 +28,18 @@ def pdf_converter() -> str:
     return f"docling-parse {version('docling-parse')}"
 
 
-def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> tuple[list[Page], int, tuple[int, ...]]:
-    """Pages with their lines of text and ruling lines, the number of pages, and the pages that could not be read.
+@dataclass(frozen=True, slots=True)
+class PdfContent:
+    """What was read of a PDF: the readable pages, how many it has, which failed, and its bookmarks' levels by title."""
+
+    pages: tuple[Page, ...]
+    count: int
+    failed: tuple[int, ...]
+    outline: Mapping[str, int]
+
+
+def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> PdfContent:
+    """Pages with their lines of text and ruling lines.
 
     Raises ConversionFault: encrypted (no or a wrong password), corrupt, too_large (pages), or corrupt where no page at
     all can be read.
@@ -53,19 +65,41 @@ def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> tu
         bitmaps_content_level=ContentLevel.COMPUTE_AND_MATERIALIZE,
         include_bitmap_bytes=False,
     )
+    with_words = wanted.model_copy(update={"word_cells_content_level": ContentLevel.COMPUTE_AND_MATERIALIZE})
     fonts = _font_names(path.read_bytes())
     pages: list[Page] = []
     failed: list[int] = []
     for number in range(1, count + 1):
         try:
-            pages.append(_page(number, document.get_page(number, content_config=wanted), fonts))
+            page = _page(number, document.get_page(number, content_config=wanted), fonts)
+            if any(crossed_borders(line, page.rules) for line in page.lines):
+                # The parser joins cells that stand close together; their words tell them apart.
+                parsed = document.get_page(number, content_config=with_words)
+                words = _text_lines(number, parsed.word_cells, page.height, fonts)
+                page = replace(page, lines=tuple(split_at_borders(page.lines, words, page.rules)))
+            pages.append(page)
         except (RuntimeError, ValueError, IndexError, MemoryError):
             failed.append(number)
         document.unload_pages((number, number + 1))
+    outline = dict(_bookmarks(document))
     document.unload()
     if count and len(failed) == count:
         raise ConversionFault("corrupt", "no page of the PDF can be read")
-    return pages, count, tuple(failed)
+    return PdfContent(tuple(pages), count, tuple(failed), outline)
+
+
+def _bookmarks(document: Any) -> Iterator[tuple[str, int]]:
+    """Titles and levels of the bookmarks, from the top."""
+    try:
+        root = document.get_table_of_contents()
+    except (RuntimeError, ValueError, TypeError):
+        return
+    pending = [(entry, 1) for entry in reversed(root.children)] if root is not None else []
+    while pending:
+        entry, level = pending.pop()
+        if entry.text and entry.text.strip():
+            yield entry.text.strip(), min(level, 6)
+        pending.extend((child, level + 1) for child in reversed(entry.children))
 
 
 def _font_names(data: bytes) -> dict[str, str]:
@@ -82,27 +116,26 @@ def _font_names(data: bytes) -> dict[str, str]:
 def _page(number: int, parsed: Any, fonts: Mapping[str, str]) -> Page:
     frame = parsed.dimension.rect.to_bounding_box()
     height = frame.t
-    lines = []
-    for cell in parsed.textline_cells:
-        text = cell.text
-        if not text.strip():
-            continue
-        box = cell.rect.to_bounding_box()
-        lines.append(
-            TextLine(
-                text=text,
-                font=fonts.get(name := cell.font_name.lstrip("/"), name).rpartition("+")[2],
-                box=Box(box.l, height - box.t, box.r, height - box.b),
-                page=number,
-            )
-        )
     rules = []
     for shape in parsed.shapes:
         xs = [point[0] for point in shape.points]
         ys = [height - point[1] for point in shape.points]
         if xs:
             rules.append(Box(min(xs), min(ys), max(xs), max(ys)))
-    return Page(number, frame.r - frame.l, height - frame.b, tuple(lines), tuple(rules), len(parsed.bitmap_resources))
+    lines = _text_lines(number, parsed.textline_cells, height, fonts)
+    return Page(number, frame.r - frame.l, height - frame.b, lines, tuple(rules), len(parsed.bitmap_resources))
+
+
+def _text_lines(number: int, cells: Any, height: float, fonts: Mapping[str, str]) -> tuple[TextLine, ...]:
+    """Cells as lines, with coordinates from the top; without such as hold no text."""
+    lines = []
+    for cell in cells:
+        if cell.text.strip():
+            name = cell.font_name.lstrip("/")
+            box = cell.rect.to_bounding_box()
+            font = fonts.get(name, name).rpartition("+")[2]
+            lines.append(TextLine(cell.text, font, Box(box.l, height - box.t, box.r, height - box.b), number))
+    return tuple(lines)
 
 
 def _is_locked(path: Path) -> bool:

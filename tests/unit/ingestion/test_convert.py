@@ -9,6 +9,7 @@ import struct
 import time
 import zipfile
 import zlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import openpyxl
@@ -37,13 +38,13 @@ def block(document: ConvertedDocument, kind: str) -> Block:
     return next(item for item in document.blocks if item.kind == kind)
 
 
-def book(sheets: dict[str, list[list[object]]]) -> openpyxl.Workbook:
+def book(sheets: Mapping[str, Sequence[Sequence[object]]]) -> openpyxl.Workbook:
     workbook = openpyxl.Workbook()
     del workbook["Sheet"]
     for title, rows in sheets.items():
         sheet = workbook.create_sheet(title)
         for row in rows:
-            sheet.append(row)
+            sheet.append(list(row))
     return workbook
 
 
@@ -308,7 +309,7 @@ def test_a_sparse_column_stays_in_one_table(tmp_path: Path) -> None:
 
 
 def test_rows_after_a_gap_are_kept_and_join_their_table(tmp_path: Path) -> None:
-    rows = [
+    rows: list[list[object]] = [
         ["Item", "Price"],
         ["A", 1],
         ["B", 2],
@@ -325,7 +326,7 @@ def test_rows_after_a_gap_are_kept_and_join_their_table(tmp_path: Path) -> None:
 
 
 def test_tables_side_by_side_are_two(tmp_path: Path) -> None:
-    rows = [["a", "b", None, "c", "d"], [1, 2, None, 3, 4], [5, 6, None, 7, 8]]
+    rows: list[list[object]] = [["a", "b", None, "c", "d"], [1, 2, None, 3, 4], [5, 6, None, 7, 8]]
     tables = [b.text for b in read(tmp_path, "a.xlsx", bytes_of(book({"Data": rows}))).blocks if b.kind == "table"]
     assert [t.splitlines()[0] for t in tables] == ["| a | b |", "| c | d |"]
 

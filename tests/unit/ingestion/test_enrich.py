@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def file(path: str = "notes/a.md") -> SourceFile:
 
 
 def document(
-    title: str, *blocks: Block, metadata: dict[str, object] | None = None, origin: str = "frontmatter"
+    title: str, *blocks: Block, metadata: Mapping[str, object] | None = None, origin: str = "frontmatter"
 ) -> ConvertedDocument:
     metadata = metadata or {}
     return ConvertedDocument("ok", title, blocks, dict(metadata), dict.fromkeys(metadata, origin))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ingestion.documents import Block
 from ingestion.pdf_layout import Box, Page, TextLine, layout_blocks
+from ingestion.pdf_tables import split_at_borders
 
 BODY = "Helvetica"
 BOLD = "Helvetica-Bold"
@@ -160,6 +161,14 @@ def test_ruled_tables() -> None:
     ]
 
 
+def test_cells_that_a_parser_joined_are_cut_at_the_border() -> None:
+    joined = line("Region Days", 150, 105, width=100)
+    words = [line("Region", 150, 105, width=40), line("Days", 210, 105, width=40)]
+    assert [part.text for part in split_at_borders([joined], words, grid())] == ["Region", "Days"]
+    apart = line("Region", 54, 105)
+    assert split_at_borders([apart], words, grid()) == [apart]
+
+
 def test_a_table_goes_on_over_a_page_without_its_header_twice() -> None:
     pages = [page(cells(500), rules=grid(500)), page(cells(page_number=2), number=2, rules=grid())]
     (table,) = layout_blocks(pages)
@@ -200,6 +209,25 @@ def test_running_heads_and_page_numbers_are_dropped() -> None:
     assert "handbook" not in text
     assert "of 3" not in text
     assert all(f"Text of page {number}" in text for number in (1, 2, 3))
+
+
+def test_text_that_happens_to_recur_at_the_top_of_pages_is_kept() -> None:
+    pages = []
+    for number in (1, 2):
+        other = ["Here is what page one says.", "And now what page two says."][number - 1]
+        pages.append(
+            page(
+                column([other, f"Step {number} is done by the team.", "So it is."], 50, 60, page=number), number=number
+            )
+        )
+    text = " ".join(block.text for block in layout_blocks(pages))
+    assert "Step 1" in text
+    assert "Step 2" in text
+
+
+def test_a_number_in_the_last_row_of_a_table_is_no_page_number() -> None:
+    (table,) = layout_blocks([page(cells(500), rules=grid(500))])
+    assert table.text.endswith("| DACH | 4 |")
 
 
 def test_what_stands_once_in_the_margin_is_kept() -> None:
