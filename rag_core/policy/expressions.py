@@ -32,6 +32,11 @@ def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
+def _counts(node: exp.Expr | None) -> bool:
+    """Whether a star inside this means rows and no columns."""
+    return isinstance(node, exp.Count) or (isinstance(node, exp.Anonymous) and node.name.lower() == "count")
+
+
 class ExpressionReader:
     """Walks expressions and hands their names to the column reader, their queries to the query reader."""
 
@@ -55,7 +60,7 @@ class ExpressionReader:
                 self._queries.item(node, Scope(here.ctes, here))
                 continue
             if isinstance(node, exp.Star):
-                if not isinstance(node.parent, exp.Count):
+                if not _counts(node.parent):
                     for source in here.sources:
                         self._names.touch_all(source)
                 self._star_options(node, here, stack)

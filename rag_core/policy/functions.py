@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.catalog import Catalog
+from rag_core.policy.dialects import known_functions
 from rag_core.policy.refusal import Refusal
 from rag_core.policy.rules import FunctionRules
 
@@ -43,11 +44,12 @@ class FunctionGuard:
         self._spared = frozenset(lists.spared)
         self._harmless = frozenset(lists.harmless)
         self._known = frozenset(lists.known.get(catalog.dialect, ()))
+        self._parsed = known_functions(catalog.dialect)
         self._volatility = catalog.functions
         self._user = frozenset(catalog.user_functions)
 
     def check_called(self, name: str) -> None:
-        """Raises Refusal where a function that the parser does not know must not be called."""
+        """Raises Refusal where a function that is called by its plain name must not be."""
         name = name.lower()
         self.check_listed(name)
         if name in self._allow or name in self._harmless:
@@ -55,7 +57,7 @@ class FunctionGuard:
         volatility = self._volatility.get(name)
         if volatility == "volatile":
             raise Refusal("function_not_allowed", f"the function {name} is volatile: it may change or reveal more")
-        if volatility is None and name not in self._known:
+        if volatility is None and name not in self._known and name not in self._parsed:
             raise Refusal("function_not_allowed", f"the function {name} is not known to be harmless")
 
     def check_listed(self, name: str) -> None:

@@ -41,6 +41,9 @@ _FUNCTIONS_REFUSED = (
     exp.VectorSearch, exp.XMLTable,
 )  # fmt: skip
 
+# The same by name, lower case.
+REFUSED_FUNCTION_NAMES = frozenset(name.lower() for function in _FUNCTIONS_REFUSED for name in function.sql_names())
+
 # Casts to these turn numbers and texts into names of objects, hidden ones too.
 _OBJECT_TYPES = frozenset(
     {

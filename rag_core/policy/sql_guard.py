@@ -21,6 +21,7 @@ from sqlglot.tokenizer_core import TokenType
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.query import GuardedSql, GuardVerdict
 from rag_core.policy.access import Access
+from rag_core.policy.dialects import reader_for
 from rag_core.policy.findings import policy_findings
 from rag_core.policy.functions import FunctionGuard
 from rag_core.policy.names import name_rules
@@ -145,7 +146,7 @@ class SqlGuard:
         if "\0" in sql:
             raise Refusal("syntax", "the statement holds a NUL character")
         try:
-            reader = Dialect.get_or_raise(written_in)
+            reader = reader_for(written_in, self.catalog.dialect)
         except ValueError:
             raise Refusal("unknown_dialect", f"{written_in} is not a known SQL dialect") from None
         try:
@@ -168,6 +169,7 @@ class SqlGuard:
                 dialect=self.catalog.dialect,
                 comments=False,
                 normalize_functions=False,
+                copy=False,
                 unsupported_level=ErrorLevel.RAISE,
             )
         except SqlglotError as error:

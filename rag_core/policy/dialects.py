@@ -1,0 +1,50 @@
+"""How statements are parsed so that they come out as they went in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, ClassVar
+
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.parsers.postgres import PostgresParser
+
+from rag_core.policy.nodes import REFUSED_FUNCTION_NAMES
+
+# Functions whose arguments have a syntax of their own, as in EXTRACT(day FROM x); the rest are calls like any other.
+_OWN_SYNTAX = frozenset(
+    {
+        "CAST", "CEIL", "CONVERT", "EXTRACT", "FLOOR", "JSON_OBJECT", "JSON_OBJECTAGG", "JSON_TABLE", "JSON_VALUE",
+        "NORMALIZE", "OVERLAY", "POSITION", "STRING_AGG", "SUBSTRING", "TRIM", "XMLELEMENT", "XMLTABLE",
+    }
+)  # fmt: skip
+
+
+class PlainPostgres(Postgres):
+    """PostgreSQL as written: sqlglot would take `now()` for CURRENT_TIMESTAMP, `date_part` for EXTRACT, and so on.
+
+    Every call keeps its name, so that the catalog's volatility judges just what will run.
+    """
+
+    class Parser(PostgresParser):
+        """The parser without a table of functions."""
+
+        FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
+            name: parser for name, parser in PostgresParser.FUNCTION_PARSERS.items() if name in _OWN_SYNTAX
+        }
+
+
+def reader_for(written_in: str, warehouse: str) -> Dialect:
+    """The dialect that reads a statement for a warehouse. Raises ValueError for an unknown name."""
+    if written_in == warehouse == "postgres":
+        return PlainPostgres()
+    return Dialect.get_or_raise(written_in)
+
+
+@cache
+def known_functions(dialect: str) -> frozenset[str]:
+    """Lower-case names that sqlglot knows as functions which only compute, for catalogs that tell no volatility."""
+    names = {name.lower() for name in Dialect.get_or_raise(dialect).parser_class.FUNCTIONS}
+    return frozenset(names - REFUSED_FUNCTION_NAMES)
