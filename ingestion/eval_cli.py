@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import psycopg
 import typer
@@ -19,6 +19,9 @@ from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
 from rag_core.wiring import Services, open_services
 
+if TYPE_CHECKING:
+    from ingestion.evaluation import NullResult
+
 
 def retrieval_command(
     collection: Annotated[str, typer.Option("--set", help="scifact, devops, sample, musique, hotpotqa or 2wiki.")],
@@ -28,6 +31,9 @@ def retrieval_command(
     legs: Annotated[str, typer.Option("--legs", help="Of bm25, dense, hybrid, with commas.")] = "bm25,dense,hybrid",
     split: Annotated[str, typer.Option("--split", help="SciFact's judgements: test or train.")] = "test",
     show_missed: Annotated[bool, typer.Option("--show-missed", help="Name the queries that were missed.")] = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Store the limits of the null signal that fit this collection best.")
+    ] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -62,12 +68,21 @@ def retrieval_command(
                         bar.update(current, completed=done, total=total)  # type: ignore[arg-type]
 
                     results.append(evaluation.run_queries(search, loaded, leg, on_query=report))
+                null = evaluation.judge_null_signal(search, loaded, evaluation.read_foreign(files_root()))
+                if calibrate:
+                    _store_limits(services, store, collection, null)
         finally:
             store.close()
     table = evaluation.markdown_table(collection, results)
 
     def render() -> None:
         console.print(table, markup=False, highlight=False, soft_wrap=True)
+        console.print(
+            f"Null signal: {null.answered:.1%} of {null.questions} questions answered, "
+            f"{null.refused:.1%} of {null.foreign} foreign ones refused",
+            markup=False,
+            highlight=False,
+        )
         if show_missed:
             for result in results:
                 for query in result.missed:
@@ -75,10 +90,24 @@ def retrieval_command(
 
     figures = {result.leg: {**asdict(result.measured), "missed": result.missed} for result in results}
     emit(
-        {"set": collection, "split": split, "figures": figures, **({"markdown": table} if markdown else {})},
+        {
+            "set": collection,
+            "split": split,
+            "figures": figures,
+            "null_signal": asdict(null),
+            **({"markdown": table} if markdown else {}),
+        },
         as_json=as_json,
         render=render,
     )
+
+
+def _store_limits(services: Services, store: Store, collection: str, null: NullResult) -> None:
+    from ingestion.evaluation import save_limits  # noqa: PLC0415 - heavy
+
+    basis = {"set": collection, "answered": null.best_answered, "refused": null.best_refused}
+    for each in (store, services.store):
+        save_limits(each, services.embedder.model_id, null.best, basis)
 
 
 def ensure_database(services: Services, name: str) -> str:

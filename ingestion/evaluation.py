@@ -21,9 +21,11 @@ from ingestion.config import IngestionRules
 from ingestion.corpora import CorpusText, load_corpus
 from ingestion.pipeline import ingest
 from rag_core.connectors.base import Embedder, PassageSearch
+from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
 from rag_core.retrieval.measures import Measured, measure
+from rag_core.retrieval.relevance import Evidence, NullLimits, calibrate
 
 SETS = ("scifact", "devops", "sample", "musique", "hotpotqa", "2wiki")
 LEGS = ("bm25", "dense", "hybrid")
@@ -135,6 +137,64 @@ def run_queries(
         if on_query is not None:
             on_query(number, len(collection.queries))
     return LegResult(leg, measure(rankings, milliseconds), tuple(missed))
+
+
+@dataclass(frozen=True, slots=True)
+class NullResult:
+    """How well the null signal tells questions of the collection from foreign ones, as shares of each.
+
+    `best` are the limits that would tell them best, with the shares they reach.
+    """
+
+    questions: int
+    foreign: int
+    answered: float
+    refused: float
+    best: NullLimits
+    best_answered: float
+    best_refused: float
+
+
+def read_foreign(repository: Path) -> list[str]:
+    """Questions that no collection here can answer."""
+    path = repository / "bench" / "retrieval" / "foreign_questions.txt"
+    return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def judge_null_signal(search: PassageSearch, collection: Collection, foreign: Sequence[str]) -> NullResult:
+    """Asks the collection's questions and the foreign ones, and looks at the null signal alone."""
+    own = [search.search(query.text, top=1) for query in collection.queries]
+    other = [search.search(text, top=1) for text in foreign]
+    best, best_answered, best_refused = calibrate(
+        [Evidence(each.detail["best_cosine"], each.detail["words_covered"]) for each in own],
+        [Evidence(each.detail["best_cosine"], each.detail["words_covered"]) for each in other],
+    )
+    return NullResult(
+        questions=len(own),
+        foreign=len(other),
+        answered=sum(not each.null_signal for each in own) / len(own),
+        refused=sum(each.null_signal for each in other) / len(other),
+        best=best,
+        best_answered=best_answered,
+        best_refused=best_refused,
+    )
+
+
+def save_limits(store: Store, model_id: str, limits: NullLimits, calibration: Mapping[str, Any]) -> bool:
+    """Stores the limits of the null signal with the index of a model; returns whether there is such an index."""
+    with store.connection() as connection:
+        connection.execute(statement("index/lock_index_state"))
+        changed = connection.execute(
+            statement("index/update_null_limits"),
+            {
+                "threshold": limits.threshold,
+                "weight": limits.coverage_weight,
+                "calibration": json.dumps(calibration),
+                "model_id": model_id,
+            },
+        ).rowcount
+        connection.execute(statement("index/update_index_state"), {"chunks": 0, "terms": 0})
+    return bool(changed)
 
 
 def markdown_table(name: str, results: Sequence[LegResult]) -> str:

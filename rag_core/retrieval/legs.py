@@ -11,6 +11,8 @@ from rag_core.retrieval.tokens import tokenize
 
 # Share of its words that a title must have in common with the question to count as named by it.
 TITLE_MATCH = 0.5
+# Share of the words in the blend of both scores; the rest is the vectors'.
+BLEND_SHARE = 0.6
 # idf taken for words of a title that the question lacks: that of a word in about two of a hundred chunks.
 _OTHER_WORD = 4.0
 
@@ -90,6 +92,25 @@ def title_leg(candidates: Mapping[int, Candidate], weights: Mapping[str, float])
         if scores[title] >= TITLE_MATCH:
             found.append((key, scores[title]))
     return _ordered(found)
+
+
+def blend_leg(bm25_leg: Sequence[tuple[int, float]], dense_leg: Sequence[tuple[int, float]], most: float) -> Ranked:
+    """Chunks by a weighted sum of both raw scores: ranks alone do not tell a clear winner from a narrow one.
+
+    The BM25 score is taken as a share of `most`, the highest that any chunk could reach for the question; a chunk that
+    the dense leg did not find gets the lowest cosine of those it found. Source: Bruch, Gai and Ingber, "An Analysis of
+    Fusion Functions for Hybrid Retrieval" (2023), convex combination with theoretical bounds.
+    """
+    if not bm25_leg or not dense_leg or most <= 0:
+        return []
+    words, cosines = dict(bm25_leg), dict(dense_leg)
+    least = min(cosines.values())
+    return _ordered(
+        [
+            (key, round(BLEND_SHARE * words.get(key, 0.0) / most + (1 - BLEND_SHARE) * cosines.get(key, least), 9))
+            for key in words.keys() | cosines.keys()
+        ]
+    )
 
 
 def _ordered(ranked: Ranked) -> Ranked:

@@ -15,7 +15,7 @@ from rag_core.retrieval import fusion, recency, relevance
 from rag_core.retrieval.ambiguity import Stated, find_disagreement
 from rag_core.retrieval.caching import RecentCache
 from rag_core.retrieval.classify import Classification, Vocabulary, classify
-from rag_core.retrieval.legs import Legs, run_legs, title_leg
+from rag_core.retrieval.legs import Legs, blend_leg, run_legs, title_leg
 from rag_core.retrieval.passages import key_sentences
 from rag_core.retrieval.tokens import tokenize
 
@@ -44,9 +44,10 @@ class SearchTuning:
     may take where a question asks for the present without naming a half-life.
     """
 
-    rrf_k: int = 10
+    rrf_k: int = 5
     bm25_weight: float = 1.0
-    dense_weight: float = 1.0
+    dense_weight: float = 0.8
+    blend_weight: float = 2.0
     title_weight: float = 1.0
     boost: float = 1.1
     superseded: float = 0.85
@@ -229,11 +230,18 @@ class HybridSearch:
         hybrid = request.mode == "hybrid"
         rankings: dict[str, Sequence[tuple[int, float]]] = {"bm25": legs.bm25, "dense": legs.dense}
         if hybrid:
+            most = sum(weights[term] * request.terms[term] for term in sorted(weights))
+            rankings["blend"] = blend_leg(legs.bm25, legs.dense, most)
             rankings["title"] = title_leg(candidates, weights)
         fused = fusion.fuse(
             rankings,
             k=tuning.rrf_k,
-            weights={"bm25": tuning.bm25_weight, "dense": tuning.dense_weight, "title": tuning.title_weight},
+            weights={
+                "bm25": tuning.bm25_weight,
+                "dense": tuning.dense_weight,
+                "blend": tuning.blend_weight,
+                "title": tuning.title_weight,
+            },
         )
         about_now = hybrid and request.half_life is None and recency.asks_about_now(request.text)
         ranked = []
