@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from rag_core.retrieval.bm25 import inverse_document_frequency
 
 # Calibrated on the packaged model with `nightshift eval retrieval --calibrate` (docs/evaluation.md).
-DEFAULT_THRESHOLD = 0.42
+DEFAULT_THRESHOLD = 0.45
 DEFAULT_COVERAGE_WEIGHT = 0.25
 # Share of the words, by weight, that has to be covered where there are no vectors.
 WORDS_ALONE = 0.5
