@@ -111,10 +111,12 @@ def _read_office(file: SourceFile, kind: Format, limits: ConversionLimits) -> _D
 def _read_pdf(file: SourceFile, limits: ConversionLimits, password: str | None) -> _Draft:
     content = pdf.read_pages(file.path, limits, password)
     images = sum(page.images for page in content.pages)
+    blank = ", ".join(map(str, content.blank[:20]))
     return _Draft(
         layout_blocks(content.pages, content.outline),
         _nightshift(pdf.pdf_converter()),
         pdf.read_properties(file.path),
+        warnings=(f"pages that show nothing: {blank}",) if blank else (),
         pages=content.count,
         failed_pages=content.failed,
         no_text="pages are images; text recognition is needed" if images else "the pages hold no text",

@@ -241,7 +241,9 @@ def _gutter(segments: Sequence[Segment]) -> float | None:
     """
     best: tuple[int, float] | None = None
     size = median(s.size for s in segments)
-    for x in sorted({round(s.box.left, 1) for s in segments}):
+    # A column begins where many lines begin.
+    starts = Counter(round(s.box.left, 1) for s in segments)
+    for x in sorted(x for x, count in starts.items() if count >= max(2, len(segments) // 40)):
         left = [s for s in segments if s.box.right < x - 0.3 * size]
         right = [s for s in segments if s.box.left >= x - 0.5]
         crossing = len(segments) - len(left) - len(right)

@@ -10,7 +10,7 @@ from ingestion.pdf_lines import Box, Segment, TextLine, is_rtl, join_runs
 
 _NEAR = 4.0
 """Points within which two edges count as one."""
-_MOST_RULES = 4_000
+_MOST_RULES = 2_000
 
 
 @dataclass(frozen=True, slots=True)

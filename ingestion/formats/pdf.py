@@ -6,7 +6,9 @@ tables, keeps one page in memory, and lets a page that fails be named while the 
 
 from __future__ import annotations
 
+import base64
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -18,6 +20,11 @@ from ingestion.errors import ConversionFault
 from ingestion.pdf_lines import Box, Page, TextLine
 from ingestion.pdf_tables import crossed_borders, split_at_borders
 
+_LOCK = b"/Encrypt"
+_STREAM = re.compile(
+    rb"/Filter\s*\[?\s*((?:/ASCII85Decode\s*)?/FlateDecode)\s*\]?[^>]*>>\s*stream\r?\n(.*?)endstream", re.DOTALL
+)
+_MOST_UNPACKED = 16 * 1024 * 1024
 _INFO = re.compile(rb"/Info\s+(\d+)\s+(\d+)\s+R")
 _ENTRY = rb"/%s\s*(\((?:[^()\\]|\\.|\([^()]*\))*\)|<[0-9A-Fa-f\s]*>)"
 _ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f"}
@@ -30,11 +37,14 @@ def pdf_converter() -> str:
 
 @dataclass(frozen=True, slots=True)
 class PdfContent:
-    """What was read of a PDF: the readable pages, how many it has, which failed, and its bookmarks' levels by title."""
+    """What was read of a PDF: its pages, how many there are, which failed, which show nothing at all, and the level
+    of each bookmark by its title.
+    """
 
     pages: tuple[Page, ...]
     count: int
     failed: tuple[int, ...]
+    blank: tuple[int, ...]
     outline: Mapping[str, int]
 
 
@@ -46,12 +56,12 @@ def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> Pd
     """
     from docling_parse.pdf_parser import ContentConfig, ContentLevel, DoclingPdfParser  # noqa: PLC0415 - heavy
 
-    data_says_locked = _is_locked(path)
+    data = path.read_bytes()
     try:
         document = DoclingPdfParser(loglevel="fatal").load(path, password=password)
         count = document.number_of_pages()
     except RuntimeError:
-        if data_says_locked:
+        if _LOCK in data:
             how = "the password given does not open it" if password else "a password is needed"
             raise ConversionFault("encrypted", f"the PDF is locked; {how}") from None
         raise ConversionFault("corrupt", "the PDF's structure cannot be read") from None
@@ -66,7 +76,7 @@ def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> Pd
         include_bitmap_bytes=False,
     )
     with_words = wanted.model_copy(update={"word_cells_content_level": ContentLevel.COMPUTE_AND_MATERIALIZE})
-    fonts = _font_names(path.read_bytes())
+    fonts = _font_names(data)
     pages: list[Page] = []
     failed: list[int] = []
     for number in range(1, count + 1):
@@ -81,11 +91,18 @@ def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> Pd
         except (RuntimeError, ValueError, IndexError, MemoryError):
             failed.append(number)
         document.unload_pages((number, number + 1))
-    outline = dict(_bookmarks(document))
+    outline: dict[str, int] = {}
+    for title, level in _bookmarks(document):
+        outline.setdefault(title, level)
     document.unload()
+    blank = [page.number for page in pages if not (page.lines or page.rules or page.images)]
+    if blank and has_damaged_stream(data):
+        # The parser passes over a content stream that it cannot unpack, without a word.
+        failed = sorted(failed + blank)
+        blank = []
     if count and len(failed) == count:
         raise ConversionFault("corrupt", "no page of the PDF can be read")
-    return PdfContent(tuple(pages), count, tuple(failed), outline)
+    return PdfContent(tuple(pages), count, tuple(failed), tuple(blank), outline)
 
 
 def _bookmarks(document: Any) -> Iterator[tuple[str, int]]:
@@ -138,8 +155,24 @@ def _text_lines(number: int, cells: Any, height: float, fonts: Mapping[str, str]
     return tuple(lines)
 
 
-def _is_locked(path: Path) -> bool:
-    return b"/Encrypt" in path.read_bytes()
+def has_damaged_stream(data: bytes) -> bool:
+    """Whether a compressed stream of the file cannot be unpacked. Of locked files nothing can be said."""
+    if _LOCK in data:
+        return False
+    for match in _STREAM.finditer(data):
+        filters = match.group(1)
+        body = match.group(2)
+        try:
+            if b"ASCII85Decode" in filters:
+                body = base64.a85decode(body.strip().removesuffix(b"~>"))
+            # The first bytes that come out prove nothing, the last do; but no more is held than a block.
+            unpacker = zlib.decompressobj()
+            rest = unpacker.decompress(body, _MOST_UNPACKED)
+            if len(rest) < _MOST_UNPACKED and not unpacker.eof:
+                return True
+        except (zlib.error, ValueError):
+            return True
+    return False
 
 
 def read_properties(path: Path) -> dict[str, Any]:
@@ -149,7 +182,7 @@ def read_properties(path: Path) -> dict[str, Any]:
     """
     data = path.read_bytes()
     references = _INFO.findall(data)
-    if not references or b"/Encrypt" in data:
+    if not references or _LOCK in data:
         return {}
     number, generation = references[-1]
     start = re.search(rb"(?:^|[\r\n ])%s\s+%s\s+obj\b" % (number, generation), data)

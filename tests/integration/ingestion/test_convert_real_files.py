@@ -140,7 +140,35 @@ def test_a_scanned_pdf_has_no_text(tmp_path: Path) -> None:
 def test_a_pdf_with_an_empty_page_is_read(tmp_path: Path) -> None:
     document = convert_bytes(tmp_path, "a.pdf", drawn([(72, 700, "First page.")], [], [(72, 700, "Third page.")]))
     assert document.state == "ok"
+    assert document.warnings == ("pages that show nothing: 2",)
     assert [(block.text, block.page) for block in document.blocks] == [("First page.", 1), ("Third page.", 3)]
+
+
+def test_a_pdf_with_a_damaged_page_is_partial_and_names_it(tmp_path: Path) -> None:
+    data = bytearray(drawn(*([(72, 700, f"Text of page {number}.")] for number in (1, 2, 3))))
+    second = list(re.finditer(rb"stream\r?\n(.*?)endstream", data, re.DOTALL))[1]
+    data[second.start(1) + 8 : second.end(1) - 8] = b"A" * (second.end(1) - second.start(1) - 16)
+    document = convert_bytes(tmp_path, "damaged.pdf", bytes(data))
+    assert document.state == "partial"
+    assert document.reason == "1 of 3 pages cannot be read: 2"
+    assert [block.page for block in document.blocks] == [1, 3]
+
+
+def test_bookmarks_make_headings(tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    sheet = canvas.Canvas(stream, pagesize=A4)
+    for level, name in enumerate(("Part", "Detail")):
+        sheet.bookmarkPage(name)
+        sheet.addOutlineEntry(name, name, level)
+        sheet.drawString(72, 700 - 50 * level, name)
+    sheet.drawString(72, 600, "Words below the headings.")
+    sheet.save()
+    document = convert_bytes(tmp_path, "a.pdf", stream.getvalue())
+    assert [(block.kind, block.text, block.level) for block in document.blocks] == [
+        ("heading", "Part", 1),
+        ("heading", "Detail", 2),
+        ("paragraph", "Words below the headings.", 0),
+    ]
 
 
 def test_a_locked_pdf_is_told_apart_from_a_broken_one(tmp_path: Path) -> None:
