@@ -92,7 +92,7 @@ class Bench:
         return ValueIndex(dimensions=tuple(found))
 
     def _execute(self, sql: str) -> list[tuple[Any, ...]]:
-        return self.connection.execute(sql).fetchall()  # type: ignore[arg-type]
+        return self.connection.execute(sql).fetchall()
 
     def facts(self) -> Iterator[Case]:
         """The planted facts of the sample that SQL answers, in their three wordings."""

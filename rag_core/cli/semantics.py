@@ -28,7 +28,7 @@ def validate(
     plan: Annotated[bool, typer.Option(help="Also let the warehouse plan each metric's statement.")] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the semantic model against the live warehouse: tables, columns, types, join keys, words with two meanings."""
+    """Check the semantic model against the live warehouse: tables, columns, types, join keys, double meanings."""
     with open_services() as services:
         model = services.semantic_model
         problems = list(validate_model(model, services.catalog_cache.current()))
@@ -138,7 +138,9 @@ def _compiled(match: Match, model: SemanticModel, dialect: str) -> CompiledQuery
 def _render_problems(body: dict[str, Any], problems: list[Problem]) -> None:
     for problem in problems:
         style = "red" if problem.severity == "error" else "yellow"
-        console.print(f"{problem.severity}: {problem.key}: {problem.message}", style=style, markup=False, highlight=False)
+        console.print(
+            f"{problem.severity}: {problem.key}: {problem.message}", style=style, markup=False, highlight=False
+        )
     state = "valid" if body["valid"] else "not valid"
     console.print(
         f"{body['model']}: {state}; {body['metrics']} metrics, {body['dimensions']} dimensions, "

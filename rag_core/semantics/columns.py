@@ -22,9 +22,9 @@ class ResultColumns:
     """Meanings in order, with the expression of each over the figures; `order_column` is what a ranking sorts by."""
 
     meanings: tuple[ColumnMeaning, ...]
-    expressions: tuple[exp.Expression, ...]
+    expressions: tuple[exp.Expr, ...]
     order_column: str
-    inner: tuple[tuple[str, exp.Expression], ...] = ()
+    inner: tuple[tuple[str, exp.Expr], ...] = ()
 
     def select(self, source: str) -> exp.Select:
         """The SELECT that computes the columns from a table of figures."""
@@ -47,14 +47,14 @@ class ResultColumns:
 def result_columns(query: MetricQuery, model: SemanticModel, groups: list[Group]) -> ResultColumns:
     """All columns of the result: period, dimensions, then each metric with what is derived from it."""
     leaves = {leaf.name: leaf for group in groups for leaf in group.leaves}
-    found: list[tuple[ColumnMeaning, exp.Expression]] = []
+    found: list[tuple[ColumnMeaning, exp.Expr]] = []
     if query.grain is not None:
         label = query.grain.capitalize()
         found.append((ColumnMeaning(name=query.grain, label=label, role="time"), exp.column(query.grain)))
     for name in query.dimensions:
         meaning = ColumnMeaning(name=name, label=model.dimensions[name].label, role="dimension")
         found.append((meaning, exp.column(name)))
-    inner: list[tuple[str, exp.Expression]] = []
+    inner: list[tuple[str, exp.Expr]] = []
     if query.average_over is not None:
         inner = [(name, exp.column(name)) for name in (query.average_over, *query.dimensions)]
         inner += [(name, metric_expression(model, name, "")) for name in query.metrics]
@@ -79,7 +79,7 @@ def basis(query: MetricQuery, model: SemanticModel) -> tuple[str, ...]:
     return tuple(name for name in wanted if name not in query.metrics)
 
 
-def _basis(query: MetricQuery, model: SemanticModel) -> list[tuple[ColumnMeaning, exp.Expression]]:
+def _basis(query: MetricQuery, model: SemanticModel) -> list[tuple[ColumnMeaning, exp.Expr]]:
     found = []
     for name in basis(query, model):
         metric = model.metrics[name]
@@ -90,7 +90,7 @@ def _basis(query: MetricQuery, model: SemanticModel) -> list[tuple[ColumnMeaning
     return found
 
 
-def metric_expression(model: SemanticModel, name: str, suffix: str) -> exp.Expression:
+def metric_expression(model: SemanticModel, name: str, suffix: str) -> exp.Expr:
     """A metric over the columns of its figures; ratios never divide by zero and percent are times 100."""
     metric = model.metrics[name]
     if metric.type == "ratio":
@@ -102,7 +102,7 @@ def metric_expression(model: SemanticModel, name: str, suffix: str) -> exp.Expre
     if metric.type == "derived":
         tree = sqlglot.parse_one(metric.expression or "", dialect=model.dialect)
 
-        def substitute(node: exp.Expression) -> exp.Expression:
+        def substitute(node: exp.Expr) -> exp.Expr:
             if isinstance(node, exp.Column):
                 return _wrapped(metric_expression(model, node.name, suffix))
             return node
@@ -113,7 +113,7 @@ def metric_expression(model: SemanticModel, name: str, suffix: str) -> exp.Expre
 
 def _metric_columns(
     query: MetricQuery, model: SemanticModel, name: str, leaves: dict[str, Leaf]
-) -> list[tuple[ColumnMeaning, exp.Expression]]:
+) -> list[tuple[ColumnMeaning, exp.Expr]]:
     metric = model.metrics[name]
     current = metric_expression(model, name, "")
     meaning = ColumnMeaning(name=name, label=metric.label, unit=metric.unit, decimals=metric.decimals, role="metric")
@@ -142,7 +142,7 @@ def _metric_columns(
 
 def _comparison(
     query: MetricQuery, model: SemanticModel, name: str, meaning: ColumnMeaning
-) -> list[tuple[ColumnMeaning, exp.Expression]]:
+) -> list[tuple[ColumnMeaning, exp.Expr]]:
     current, before = metric_expression(model, name, ""), metric_expression(model, name, BEFORE)
     word = {"previous": "previous", "year_ago": "year_ago"}.get(query.comparison, "compared")
     label = {"previous": "period before", "year_ago": "year before"}.get(query.comparison, "period compared with")
@@ -161,7 +161,7 @@ def _comparison(
 
 def _average(
     query: MetricQuery, model: SemanticModel, name: str, leaves: dict[str, Leaf], meaning: ColumnMeaning
-) -> tuple[ColumnMeaning, exp.Expression]:
+) -> tuple[ColumnMeaning, exp.Expr]:
     """Mean over the periods; of what adds up, the total by the number of periods, so that empty ones count as zero."""
     grain = query.average_over or "month"
     label = f"{meaning.label}, mean by {grain}"
@@ -179,7 +179,7 @@ def _average(
     return shown, divide(total, exp.Literal.number(count))
 
 
-def divide(top: exp.Expression, bottom: exp.Expression) -> exp.Expression:
+def divide(top: exp.Expr, bottom: exp.Expr) -> exp.Expr:
     """An exact quotient (the dividend must be decimal), NULL where the divisor is zero."""
     if not bottom.is_number:
         bottom = exp.Nullif(this=bottom, expression=exp.Literal.number(0))
@@ -192,11 +192,11 @@ def _derived(base: ColumnMeaning, suffix: str, label: str, unit: str, decimals: 
     )
 
 
-def _wrapped(tree: exp.Expression) -> exp.Expression:
+def _wrapped(tree: exp.Expr) -> exp.Expr:
     return exp.paren(tree.copy()) if isinstance(tree, exp.Binary) else tree.copy()
 
 
-def _alias(tree: exp.Expression, name: str) -> exp.Expression:
+def _alias(tree: exp.Expr, name: str) -> exp.Expr:
     if isinstance(tree, exp.Column) and tree.name == name:
         return tree.copy()
     return exp.alias_(tree.copy(), name)

@@ -1,7 +1,7 @@
 """Compiles a metric query to one SELECT in the warehouse's dialect. Pure: sqlglot trees, never pasted values.
 
-Figures of different tables are aggregated apart, stacked with UNION ALL and folded over the shared keys, so that no join
-between two tables of facts can count a row twice; the period compared with is just one more stacked part.
+Figures of different tables are aggregated apart, stacked with UNION ALL and folded over the shared keys, so that no
+join between two tables of facts can count a row twice; the period compared with is just one more stacked part.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> Com
 
 
 def _check(query: MetricQuery, model: SemanticModel) -> None:
+    """Raises for unknown names and for parts of a query that do not go together."""
     if not query.metrics:
         raise SemanticError("a metric query needs a metric")
     for name in (*query.metrics, *(item.metric for item in query.conditions)):
@@ -70,30 +71,27 @@ def _check(query: MetricQuery, model: SemanticModel) -> None:
     for name in query_dimensions(query):
         if name not in model.dimensions:
             raise SemanticError(f"there is no dimension called {name!r}")
-    if query.limit is not None and query.order is None:
-        raise SemanticError("a limit needs an order")
-    if any(not item.values for item in query.filters):
-        raise SemanticError("a filter needs a value")
-    if any(item.metric not in query.metrics for item in query.conditions):
-        raise SemanticError("a condition must be on a metric of the query")
-    if query.order_by != "value" and query.comparison == "none":
-        raise SemanticError("an order by change needs a comparison")
-    if (query.comparison == "range") != (query.comparison_range is not None):
-        raise SemanticError("a comparison with a range needs the range")
-    if query.comparison == "range" and query.grain is not None:
-        raise SemanticError("two periods cannot be compared and split into periods at once")
-    if query.share and (query.comparison != "none" or query.running_total):
-        raise SemanticError("a share cannot be combined with a comparison or a running total")
-    if query.share and not query.dimensions:
-        raise SemanticError("a share needs a dimension to split by")
-    if query.running_total and query.grain is None:
-        raise SemanticError("a running total needs periods: by day, week, month, quarter or year")
-    if query.running_total and query.comparison != "none":
-        raise SemanticError("a running total cannot be combined with a comparison")
-    if query.average_over is not None and (
-        query.grain or query.share or query.running_total or query.comparison != "none"
-    ):
-        raise SemanticError("a mean over periods cannot be combined with periods, shares, totals or comparisons")
+    compared = query.comparison != "none"
+    periods = query.grain is not None
+    unfit = (
+        (query.limit is not None and query.order is None, "a limit needs an order"),
+        (any(not item.values for item in query.filters), "a filter needs a value"),
+        (any(item.metric not in query.metrics for item in query.conditions), "a condition needs a metric of the query"),
+        (query.order_by != "value" and not compared, "an order by change needs a comparison"),
+        ((query.comparison == "range") != (query.comparison_range is not None), "a range to compare with is missing"),
+        (query.comparison == "range" and periods, "two periods cannot be compared and split into periods at once"),
+        (query.share and (compared or query.running_total), "a share goes without comparison and running total"),
+        (query.share and not query.dimensions, "a share needs a dimension to split by"),
+        (query.running_total and not periods, "a running total needs periods: by day, week, month, quarter or year"),
+        (query.running_total and compared, "a running total goes without comparison"),
+        (
+            query.average_over is not None and (periods or query.share or query.running_total or compared),
+            "a mean over periods goes without periods, shares, running totals and comparisons",
+        ),
+    )
+    for wrong, message in unfit:
+        if wrong:
+            raise SemanticError(message)
 
 
 def _slice(query: MetricQuery) -> Slice:
@@ -128,7 +126,7 @@ def _layered(
 ) -> exp.Select:
     """CTEs: one for each group and shift, their fold, the computed columns; then conditions and order."""
     parts: list[tuple[str, Group, str]] = []
-    ctes: list[tuple[str, exp.Expression]] = []
+    ctes: list[tuple[str, exp.Expr]] = []
     shifts = ("none",) if query.comparison == "none" else ("none", query.comparison)
     for shift in shifts:
         for group in groups:
@@ -167,10 +165,10 @@ def _fold(parts: list[tuple[str, Group, str]], keys: tuple[str, ...], *, up_to: 
     if not keys:
         return _side_by_side(parts)
     figures = [(leaf, suffix) for _, group, suffix in parts for leaf in group.leaves]
-    stacked: exp.Expression | None = None
+    stacked: exp.Expr | None = None
     for name, group, own_suffix in parts:
         own = {leaf.name + own_suffix for leaf in group.leaves}
-        columns: list[exp.Expression] = [exp.column(key) for key in keys]
+        columns: list[exp.Expr] = [exp.column(key) for key in keys]
         for leaf, suffix in figures:
             target = leaf.name + suffix
             if target in own:
@@ -183,7 +181,7 @@ def _fold(parts: list[tuple[str, Group, str]], keys: tuple[str, ...], *, up_to: 
     assert stacked is not None
     folded = exp.Select().select(*(exp.column(key) for key in keys))
     for leaf, suffix in figures:
-        value: exp.Expression = exp.Max(this=exp.column(leaf.name + suffix))
+        value: exp.Expr = exp.Max(this=exp.column(leaf.name + suffix))
         if leaf.source.additivity == "additive" or _counts(leaf.source.expression):
             value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
         folded = folded.select(exp.alias_(value, leaf.name + suffix))
@@ -211,7 +209,7 @@ def _counts(expression: str) -> bool:
 
 def _ordered(tree: exp.Select, query: MetricQuery, model: SemanticModel, columns: ResultColumns) -> exp.Select:
     """By the first metric where the query ranks, else by period and dimensions; ties always by the dimensions."""
-    terms: list[exp.Expression] = []
+    terms: list[exp.Expr] = []
     if query.order is not None:
         terms.append(_by(exp.column(columns.order_column), descending=query.order == "descending", nulls_last=True))
     if query.grain is not None:
@@ -230,5 +228,5 @@ def _ordered(tree: exp.Select, query: MetricQuery, model: SemanticModel, columns
     return tree.limit(query.limit) if query.limit is not None else tree
 
 
-def _by(expression: exp.Expression, *, descending: bool = False, nulls_last: bool = False) -> exp.Ordered:
+def _by(expression: exp.Expr, *, descending: bool = False, nulls_last: bool = False) -> exp.Ordered:
     return exp.Ordered(this=expression, desc=descending, nulls_first=not nulls_last and descending)

@@ -57,8 +57,8 @@ class Dimension(Record):
 
     `adjectives` split too ("regional revenue"); `values` gives the words people use for a stored value; `order` lists
     stored values in their natural order; `parent` is the next coarser dimension; `read_values` False keeps the
-    values out of the index (too many, or personal); `ranked_by` is the metric that "the largest" are ranked by; `empty` are words
-    for having no value at all.
+    values out of the index (too many, or personal); `ranked_by` is the metric that "the largest" are ranked by; `empty`
+    are words for having no value at all.
     """
 
     label: str
@@ -96,14 +96,16 @@ class Metric(Record):
     """A governed figure.
 
     Types: `simple` aggregates the rows of a period; `snapshot` adds up the rows of the period's last date only (a
-    head count at month end); `stock` counts rows valid at the period's end or start, or lost between them (`valid_from`, `valid_to`, `at`);
-    `ratio` divides two metrics, in percent where the unit is `%`; `derived` computes with metrics by name.
-    `better` tells which way is good, for "best" and "worst". `dialects` overrides the expression for one dialect.
+    head count at month end); `stock` counts rows valid at the period's end or start, or lost between them
+    (`valid_from`, `valid_to`, `at`); `ratio` divides two metrics, in percent where the unit is `%`; `derived`
+    computes with metrics by name. `better` tells which way is good, for "best" and "worst". `dialects` overrides the
+    expression for one dialect.
 
     How it is said: `companions` are words that add nothing beside this figure ("tickets *opened*", "*median* response
-    time"). `refines` is the broader figure that one of the `modifiers` turns into this one ("tickets ... *still open*").
-    `share_of` is, for a ratio, the figure whose share it is ("the share of incidents caused by a deployment").
-    `same_as` names the figure of which this one is a copy from another table. `shown_with` are figures that stand beside it in a result, as its basis.
+    time"). `refines` is the broader figure that one of the `modifiers` turns into this one ("tickets ... *still
+    open*"). `share_of` is, for a ratio, the figure whose share it is ("the share of incidents caused by a
+    deployment"). `same_as` names the figure of which this one is a copy from another table. `shown_with` are figures
+    that stand beside it in a result, as its basis.
     """
 
     label: str

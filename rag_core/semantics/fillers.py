@@ -1,7 +1,7 @@
 """Words that say nothing in a question about figures. Data only.
 
-A word that could change the answer must not stand here: "new", "not", "average", "open" or "should" are looked for in the
-model, and where it does not know them the question is not answered.
+A word that could change the answer must not stand here: "new", "not", "average", "open" or "should" are looked for in
+the model, and where it does not know them the question is not answered.
 """
 
 from __future__ import annotations

@@ -75,12 +75,12 @@ class LeafCompiler:
             conditions.append(self._last_date(group, cut, start, end))
         else:
             conditions.extend(self._range(group, time_column, start, end))
-        keys: list[exp.Expression] = []
+        keys: list[exp.Expr] = []
         if cut.grain is not None:
             keys.append(self._bucket(group, time_column, cut))
         return self._finish(query, group, cut, keys, conditions)
 
-    def dimension(self, entity: str, name: str) -> exp.Expression:
+    def dimension(self, entity: str, name: str) -> exp.Expr:
         """The expression of a dimension as an entity's rows reach it, its columns qualified."""
         place = dimension_source(self.model, entity, name)
         return self._own(place.expression, place.entity)
@@ -90,8 +90,8 @@ class LeafCompiler:
         query: exp.Select,
         group: Group,
         cut: Slice,
-        keys: list[exp.Expression],
-        conditions: list[exp.Expression],
+        keys: list[exp.Expr],
+        conditions: list[exp.Expr],
     ) -> exp.Select:
         wanted = dict.fromkeys((*cut.dimensions, *(item.dimension for item in cut.filters)))
         query = self._joined(
@@ -102,7 +102,7 @@ class LeafCompiler:
             for item in cut.filters
         )
         keys.extend(self.dimension(group.entity, name) for name in cut.dimensions)
-        columns: list[exp.Expression] = [exp.alias_(key.copy(), name) for key, name in zip(keys, cut.keys, strict=True)]
+        columns: list[exp.Expr] = [exp.alias_(key.copy(), name) for key, name in zip(keys, cut.keys, strict=True)]
         columns.extend(exp.alias_(self._aggregate(leaf), leaf.name) for leaf in group.leaves)
         query = query.select(*columns, copy=False)
         for condition in conditions:
@@ -112,7 +112,7 @@ class LeafCompiler:
     def _from(self, entity: str) -> exp.Select:
         return exp.Select().from_(self._table(entity), copy=False)
 
-    def _table(self, entity: str) -> exp.Expression:
+    def _table(self, entity: str) -> exp.Expr:
         table = exp.to_table(self.model.entities[entity].table, dialect=self.model.dialect)
         self.tables.add(".".join(part.name for part in table.parts))
         return exp.alias_(table, entity, table=True)
@@ -135,7 +135,7 @@ class LeafCompiler:
                 at = other
         return query
 
-    def _own(self, text: str, entity: str) -> exp.Expression:
+    def _own(self, text: str, entity: str) -> exp.Expr:
         """An expression of the model with its columns qualified by the entity's alias."""
         tree = sqlglot.parse_one(text, dialect=self.model.dialect)
         for column in list(tree.find_all(exp.Column)):
@@ -143,7 +143,7 @@ class LeafCompiler:
                 column.set("table", exp.to_identifier(entity))
         return tree
 
-    def _aggregate(self, leaf: Leaf) -> exp.Expression:
+    def _aggregate(self, leaf: Leaf) -> exp.Expr:
         override = leaf.metric.dialects.get(self.dialect)  # type: ignore[call-overload]
         if override is None or leaf.source.expression != leaf.metric.expression:
             return self._own(leaf.source.expression, leaf.source.entity)
@@ -153,32 +153,31 @@ class LeafCompiler:
                 column.set("table", exp.to_identifier(leaf.source.entity))
         return tree
 
-    def _time_column(self, group: Group) -> exp.Expression:
+    def _time_column(self, group: Group) -> exp.Expr:
         role = self.model.time_dimensions[group.time or ""]
         return self._own(role.column, role.entity)
 
-    def _day(self, group: Group, day: date) -> exp.Expression:
+    def _day(self, group: Group, day: date) -> exp.Expr:
         role = self.model.time_dimensions[group.time or ""]
         return day_literal(day, role.type)
 
-    def _range(
-        self, group: Group, column: exp.Expression, start: date | None, end: date | None
-    ) -> list[exp.Expression]:
-        found: list[exp.Expression] = []
+    def _range(self, group: Group, column: exp.Expr, start: date | None, end: date | None) -> list[exp.Expr]:
+        found: list[exp.Expr] = []
         if start is not None:
             found.append(exp.GTE(this=column.copy(), expression=self._day(group, start)))
         if end is not None:
             found.append(exp.LT(this=column.copy(), expression=self._day(group, end)))
         return found
 
-    def _trunc(self, group: Group, column: exp.Expression, grain: Grain) -> exp.Expression:
+    def _trunc(self, group: Group, column: exp.Expr, grain: Grain) -> exp.Expr:
         role = self.model.time_dimensions[group.time or ""]
-        unit = exp.var(grain.upper())
+        # BigQuery's WEEK begins on Sunday; everywhere else, and in this project, it begins on Monday.
+        unit = exp.var("ISOWEEK" if grain == "week" and self.dialect == "bigquery" else grain.upper())
         if role.type == "timestamp":
             return exp.cast(exp.TimestampTrunc(this=column.copy(), unit=unit), "date")
-        return exp.cast(exp.DateTrunc(this=column.copy(), unit=exp.Literal.string(grain.upper())), "date")
+        return exp.cast(exp.DateTrunc(this=column.copy(), unit=unit), "date")  # type: ignore[no-untyped-call]
 
-    def _bucket(self, group: Group, column: exp.Expression, cut: Slice) -> exp.Expression:
+    def _bucket(self, group: Group, column: exp.Expr, cut: Slice) -> exp.Expr:
         grain = cut.grain or "day"
         truncated = self._trunc(group, column, grain)
         if cut.shift == "none":
@@ -192,7 +191,7 @@ class LeafCompiler:
         interval = exp.Interval(this=exp.Literal.string(str(amount)), unit=exp.var(unit))
         return exp.cast(exp.Add(this=truncated, expression=interval), "date")
 
-    def _last_date(self, group: Group, cut: Slice, start: date | None, end: date | None) -> exp.Expression:
+    def _last_date(self, group: Group, cut: Slice, start: date | None, end: date | None) -> exp.Expr:
         """Rows of the last date that the table has in the range, or in each period of it."""
         column = self._time_column(group)
         inner = self._from(group.entity).select(exp.Max(this=column.copy()), copy=False)
@@ -229,10 +228,10 @@ class LeafCompiler:
         return self._finish(query, group, cut, [exp.column("bucket", table=SPINE)], conditions)
 
 
-def _spine(start: date, end: date, cut: Slice, kind: str) -> exp.Expression:
+def _spine(start: date, end: date, cut: Slice, kind: str) -> exp.Expr:
     """One row a period: the day it is shown under, its first day and the day after its last."""
     grain = cut.grain or "day"
-    spine: exp.Expression | None = None
+    spine: exp.Expr | None = None
     for first, following in buckets(start, end, grain):
         shown = first
         if cut.shift == "previous":
@@ -250,9 +249,7 @@ def _spine(start: date, end: date, cut: Slice, kind: str) -> exp.Expression:
     return spine
 
 
-def _valid(
-    begin: exp.Expression, finish: exp.Expression, first: exp.Expression, last: exp.Expression, at: str
-) -> list[exp.Expression]:
+def _valid(begin: exp.Expr, finish: exp.Expr, first: exp.Expr, last: exp.Expr, at: str) -> list[exp.Expr]:
     """Valid just before the period's first day or just before the day after its last, or lost between the two."""
     boundary = last if at == "end" else first
     if at == "lost":
@@ -265,12 +262,12 @@ def _valid(
     return [exp.LT(this=begin, expression=boundary.copy()), exp.paren(ended)]
 
 
-def day_literal(day: date, kind: str) -> exp.Expression:
+def day_literal(day: date, kind: str) -> exp.Expr:
     """A day as a typed literal, midnight in the session's time zone for timestamps."""
     return exp.cast(exp.Literal.string(day.isoformat()), "timestamptz" if kind == "timestamp" else "date")
 
 
-def literal(value: Any, dimension: Dimension | None = None) -> exp.Expression:
+def literal(value: Any, dimension: Dimension | None = None) -> exp.Expr:
     """A value as a literal of the dimension's type; text is always escaped by sqlglot."""
     kind = dimension.type if dimension is not None else "text"
     if isinstance(value, bool) or kind == "boolean":
@@ -283,7 +280,7 @@ def literal(value: Any, dimension: Dimension | None = None) -> exp.Expression:
     return exp.Literal.string(str(value))
 
 
-def value_condition(expression: exp.Expression, item: DimensionFilter, dimension: Dimension) -> exp.Expression:
+def value_condition(expression: exp.Expr, item: DimensionFilter, dimension: Dimension) -> exp.Expr:
     """`expression` is one of the values, or none of them; excluding values keeps the rows without a value.
 
     The value None alone asks for rows that have no value.
@@ -293,12 +290,12 @@ def value_condition(expression: exp.Expression, item: DimensionFilter, dimension
         return exp.not_(empty) if item.negated else empty
     literals = [literal(value, dimension) for value in item.values]
     if len(literals) == 1:
-        condition: exp.Expression = exp.EQ(this=expression.copy(), expression=literals[0])
+        condition: exp.Expr = exp.EQ(this=expression.copy(), expression=literals[0])
     else:
         condition = exp.In(this=expression.copy(), expressions=literals)
     if not item.negated:
         return condition
-    negated: exp.Expression = (
+    negated: exp.Expr = (
         exp.NEQ(this=expression.copy(), expression=literals[0]) if len(literals) == 1 else exp.not_(condition)
     )
     return exp.paren(exp.or_(negated, exp.Is(this=expression.copy(), expression=exp.Null())))

@@ -1,4 +1,4 @@
-"""Every phrase that can be understood, in one tree: the model's words, the warehouse's values, the words of calculation."""
+"""Every phrase that can be understood, in one tree: words of the model, stored values, words of calculation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from rag_core.semantics.values import ValueIndex
 from rag_core.semantics.words import Word, normalise, phrase
 
 Kind = Literal[
-    "metric", "dimension", "adjective", "value", "ambiguous", "grain", "periodic", "group", "prep", "part", "and", "or", "versus",
-    "compare", "not", "share", "running", "change", "trend", "average", "which", "rank", "best", "worst", "rank_verb",
-    "note", "condition", "modifier", "companion", "split", "what", "unit", "total", "ignore", "time",
+    "metric", "dimension", "adjective", "value", "ambiguous", "grain", "periodic", "group", "prep", "part",
+    "and", "or", "versus", "compare", "not", "share", "running", "change", "trend", "average", "which",
+    "rank", "best", "worst", "rank_verb", "note", "condition", "modifier", "companion", "split", "what",
+    "unit", "total", "ignore", "time",
 ]  # fmt: skip
 
 
@@ -125,9 +126,7 @@ class Lexicon:
 
     def _add_value(self, text: str, candidate: Candidate) -> None:
         keys = phrase(text)
-        weak = len(keys) == 1 and (
-            normalise(text) in say.WEAK_VALUES or normalise(text) in SKIPPED or len(keys[0]) < 2
-        )
+        weak = len(keys) == 1 and (normalise(text) in say.WEAK_VALUES or normalise(text) in SKIPPED or len(keys[0]) < 2)
         self.add(text, Candidate("value", candidate.target, candidate.value, weak))
 
     def _add_operators(self) -> None:
@@ -136,7 +135,8 @@ class Lexicon:
             ("prep", say.PREPOSITIONS), ("part", say.PART_PHRASES), ("and", say.AND_PHRASES), ("or", say.OR_PHRASES),
             ("versus", say.VERSUS_PHRASES), ("compare", say.COMPARE_PHRASES), ("not", say.NEGATIONS),
             ("share", say.SHARE_PHRASES), ("running", say.RUNNING_PHRASES), ("trend", say.TREND_PHRASES),
-            ("average", say.AVERAGE_PHRASES), ("which", say.WHICH_PHRASES), ("what", ("what",)), ("best", say.BEST), ("worst", say.WORST),
+            ("average", say.AVERAGE_PHRASES), ("which", say.WHICH_PHRASES), ("what", ("what",)),
+            ("best", say.BEST), ("worst", say.WORST),
             ("rank_verb", say.RANK_VERBS), ("split", say.SPLIT_PHRASES),
         )  # fmt: skip
         for kind, phrases in simple:
@@ -147,7 +147,7 @@ class Lexicon:
             ("note", "descending", say.DESCENDING_NOTES), ("note", "ascending", say.ASCENDING_NOTES),
         ):  # fmt: skip
             for text in phrases:
-                self.add(text, Candidate(kind, order))  # type: ignore[arg-type]
+                self.add(text, Candidate(kind, order))
         for text, direction in say.CHANGE_PHRASES.items():
             self.add(text, Candidate("change", value=direction))
         for text, sign in say.COMPARISONS.items():

@@ -11,9 +11,11 @@ from rag_core.semantics.compile import compile_query
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.lexicon import Lexicon
 from rag_core.semantics.paths import SemanticError
-from rag_core.semantics.reading import Reader, Reading
-from rag_core.semantics.resolve import Resolver, Unclear
+from rag_core.semantics.reader import Reader
+from rag_core.semantics.reading import Reading
+from rag_core.semantics.resolve import Resolver
 from rag_core.semantics.segment import Span, segment
+from rag_core.semantics.unclear import Unclear
 from rag_core.semantics.values import ValueIndex
 from rag_core.semantics.verified import VerifiedMatch, match_verified
 from rag_core.semantics.words import whole_word
@@ -42,9 +44,9 @@ class Ambiguity(Record):
 class Match(Record):
     """What a question means.
 
-    Only a `complete` match may be answered as the whole question. `query` may be set while words are unmatched: it is then
-    the part that was understood. `confidence` is 1 for a complete match, less 0.05 for each assumption, 0 where nothing may
-    be answered, and 0.3 for a part.
+    Only a `complete` match may be answered as the whole question. `query` may be set while words are unmatched: it is
+    then the part that was understood. `confidence` is 1 for a complete match, less 0.05 for each assumption, 0 where
+    nothing may be answered, and 0.3 for a part.
     """
 
     query: MetricQuery | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from ruamel.yaml.error import YAMLError
 from sqlglot import exp
 
 from rag_core.errors import ConfigurationError
-from rag_core.semantics.definitions import Metric, MetricSource, SemanticModel
+from rag_core.semantics.definitions import Dimension, Metric, MetricSource, SemanticModel, VerifiedQuery
 
 __all__ = ["SemanticModel", "load_semantic_model"]
 
@@ -66,13 +67,7 @@ def check_references(model: SemanticModel) -> None:
         _known(role.entity, model.entities, "entity", ("time_dimensions", name, "entity"))
         _expression(role.column, model, ("time_dimensions", name, "column"))
     for name, dimension in model.dimensions.items():
-        for place in dimension.sources:
-            _known(place.entity, model.entities, "entity", ("dimensions", name, "entity"))
-            _expression(place.expression, model, ("dimensions", name, "expression"))
-        if dimension.ranked_by is not None:
-            _known(dimension.ranked_by, model.metrics, "metric", ("dimensions", name, "ranked_by"))
-        if dimension.parent is not None:
-            _known(dimension.parent, model.dimensions, "dimension", ("dimensions", name, "parent"))
+        _check_dimension(model, name, dimension)
     for name, metric in model.metrics.items():
         if name in model.dimensions:
             raise _Wrong(("metrics", name), f"{name} is the name of a dimension too")
@@ -81,11 +76,33 @@ def check_references(model: SemanticModel) -> None:
         for option in options:
             _known(option, {**model.metrics, **model.dimensions}, "metric or dimension", ("ambiguous", term))
     for name, query in model.verified_queries.items():
-        for slot, parameter in query.parameters.items():
-            if parameter.dimension is not None:
-                key: Key = ("verified_queries", name, "parameters", slot, "dimension")
-                _known(parameter.dimension, model.dimensions, "dimension", key)
-        _expression(query.sql, model, ("verified_queries", name, "sql"))
+        _check_verified(model, name, query)
+
+
+def _check_dimension(model: SemanticModel, name: str, dimension: Dimension) -> None:
+    key: Key = ("dimensions", name)
+    for place in dimension.sources:
+        _known(place.entity, model.entities, "entity", (*key, "entity"))
+        _expression(place.expression, model, (*key, "expression"))
+    if dimension.ranked_by is not None:
+        _known(dimension.ranked_by, model.metrics, "metric", (*key, "ranked_by"))
+    if dimension.parent is not None:
+        _known(dimension.parent, model.dimensions, "dimension", (*key, "parent"))
+
+
+def _check_verified(model: SemanticModel, name: str, query: VerifiedQuery) -> None:
+    key: Key = ("verified_queries", name)
+    for slot, parameter in query.parameters.items():
+        if parameter.dimension is not None:
+            _known(parameter.dimension, model.dimensions, "dimension", (*key, "parameters", slot, "dimension"))
+    tree = _expression(query.sql, model, (*key, "sql"))
+    given = set(query.parameters) | {f"{slot}_{edge}" for slot in query.parameters for edge in ("start", "end")}
+    for placeholder in tree.find_all(exp.Placeholder):
+        if placeholder.name not in given:
+            raise _Wrong((*key, "sql"), f"the parameter :{placeholder.name} is not declared")
+    for pattern in query.patterns:
+        for slot in re.findall(r"\{(.*?)\}", pattern):
+            _known(slot, query.parameters, "parameter", (*key, "patterns"))
 
 
 def _check_metric(model: SemanticModel, name: str, metric: Metric) -> None:
@@ -96,17 +113,14 @@ def _check_metric(model: SemanticModel, name: str, metric: Metric) -> None:
             tree = _expression(source.expression, model, (*key, "expression"))
             if tree.find(exp.AggFunc) is None:
                 raise _Wrong((*key, "expression"), f"{source.expression} aggregates nothing: use sum, count, avg, ...")
-    for field in ("refines", "share_of", "same_as"):
+    for field in ("refines", "share_of", "same_as", "numerator", "denominator"):
         if getattr(metric, field) is not None:
             _known(getattr(metric, field), model.metrics, "metric", (*key, field))
     for other in metric.shown_with:
         _known(other, model.metrics, "metric", (*key, "shown_with"))
-    for column in (metric.valid_from, metric.valid_to):
-        if column is not None:
-            _expression(column, model, (*key, "valid_from"))
-    if metric.type == "ratio":
-        for side in ("numerator", "denominator"):
-            _known(getattr(metric, side), model.metrics, "metric", (*key, side))
+    for text in (metric.valid_from, metric.valid_to):
+        if text is not None:
+            _expression(text, model, (*key, "valid_from"))
     if metric.type == "derived" and metric.expression is not None:
         tree = _expression(metric.expression, model, (*key, "expression"))
         for column in tree.find_all(exp.Column):
@@ -146,7 +160,7 @@ def _known(name: Any, known: Any, kind: str, key: Key) -> None:
         raise _Wrong(key, f"there is no {kind} called {name!r}")
 
 
-def _expression(text: str, model: SemanticModel, key: Key) -> exp.Expression:
+def _expression(text: str, model: SemanticModel, key: Key) -> exp.Expr:
     try:
         return sqlglot.parse_one(text, dialect=model.dialect)
     except sqlglot.errors.ParseError as error:

@@ -1,19 +1,19 @@
-"""Chooses the period of a question, what it is compared with, and how it is cut, from the times that were read. Pure."""
+"""Chooses the period of a question, what it is compared with, and how it is cut. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Literal
+from itertools import pairwise
+from typing import Literal
 
 from rag_core.datamodel.plan import Grain, TimeRange
 from rag_core.semantics.calendar import add_months, describe_range, grain_of, shift_range, step
 from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.reading import Reading
 from rag_core.semantics.sources import leaf_names
 from rag_core.semantics.times import TimeMention
-
-if TYPE_CHECKING:
-    from rag_core.semantics.reading import Reading
+from rag_core.semantics.unclear import Unclear
 
 Comparison = Literal["none", "previous", "year_ago", "range"]
 
@@ -30,24 +30,24 @@ class Periods:
 
 
 def choose_periods(found: Reading, metrics: list[str], model: SemanticModel, run_date: date) -> Periods:
-    """The periods of a reading; raises `resolve.Unclear` where the times do not go together."""
+    """The periods of a reading; raises Unclear where the times do not go together."""
     chosen = Periods(grain=found.grain)  # type: ignore[arg-type]
     chosen.assumptions.extend(mention.assumption for mention, _ in found.times if mention.assumption)
     for mention, _ in found.times:
         if mention.unclear:
-            raise _unclear(mention.unclear)
+            raise Unclear(mention.unclear)
     main = [_opened(mention, chosen.grain) for mention, compared in found.times if not compared]
     bases = [mention for mention, compared in found.times if compared]
     _main(found, main, chosen, metrics, model)
     if len(bases) > 1:
-        raise _unclear("more than one period to compare with is named")
+        raise Unclear("more than one period to compare with is named")
     if bases:
         _base(bases[0], chosen)
     elif found.change is not None and not found.compare and chosen.comparison == "none":
         _change(found, main, chosen, metrics, model)
     _trend(found, chosen)
     if chosen.time_range is None and chosen.grain not in (None, "year") and chosen.comparison == "none":
-        raise _unclear(f"a course by {chosen.grain} needs a period: in 2025, since March, the last 12 months, ...")
+        raise Unclear(f"a course by {chosen.grain} needs a period: in 2025, since March, the last 12 months, ...")
     _moment(metrics, model, chosen, run_date)
     return chosen
 
@@ -60,15 +60,9 @@ def _opened(mention: TimeMention, grain: Grain | None) -> TimeMention:
     if not mention.opens or grain is None or mention.kind != "range" or mention.ends or mention.grain is None:
         return mention
     if _LENGTH[mention.grain] > _LENGTH[grain]:
-        raise _unclear(f"'from {mention.text}' by {grain} may mean in or since {mention.text}")
+        raise Unclear(f"'from {mention.text}' by {grain} may mean in or since {mention.text}")
     time_range = TimeRange(start=mention.time_range.start, label=f"from {mention.text}")
     return mention.model_copy(update={"time_range": time_range})
-
-
-def _unclear(reason: str) -> Exception:
-    from rag_core.semantics.resolve import Unclear  # noqa: PLC0415 - the two modules need one another
-
-    return Unclear(reason)
 
 
 def _main(found: Reading, main: list[TimeMention], chosen: Periods, metrics: list[str], model: SemanticModel) -> None:
@@ -78,7 +72,7 @@ def _main(found: Reading, main: list[TimeMention], chosen: Periods, metrics: lis
         chosen.time_range = _as_range(main[0], metrics, model)
         return
     if any(mention.kind != "range" for mention in main):
-        raise _unclear("the times named do not go together")
+        raise Unclear("the times named do not go together")
     first, second = main[0].time_range, main[1].time_range
     if len(main) == 2 and found.change is not None and first.start and second.start:
         earlier, later = (first, second) if first.start < second.start else (second, first)
@@ -92,7 +86,7 @@ def _main(found: Reading, main: list[TimeMention], chosen: Periods, metrics: lis
         return
     grains = {mention.grain for mention in main}
     ordered = sorted(ranges, key=lambda item: item.start or date.min)
-    together = all(left.end == right.start for left, right in zip(ordered, ordered[1:], strict=False))
+    together = all(left.end == right.start for left, right in pairwise(ordered))
     grain = main[0].grain
     if together and len(grains) == 1 and grain is not None:
         label = " and ".join(mention.text for mention in main)
@@ -104,7 +98,7 @@ def _main(found: Reading, main: list[TimeMention], chosen: Periods, metrics: lis
         chosen.time_range = ordered[1]
         _compare_with(ordered[0], chosen)
         return
-    raise _unclear("the times named do not go together: ask for one period, or for two to compare")
+    raise Unclear("the times named do not go together: ask for one period, or for two to compare")
 
 
 def _one_inside(ranges: list[TimeRange]) -> TimeRange | None:
@@ -112,7 +106,10 @@ def _one_inside(ranges: list[TimeRange]) -> TimeRange | None:
     if len(ranges) != 2 or any(item.start is None or item.end is None for item in ranges):
         return None
     for inner, outer in ((ranges[0], ranges[1]), (ranges[1], ranges[0])):
-        assert inner.start and inner.end and outer.start and outer.end
+        assert inner.start
+        assert inner.end
+        assert outer.start
+        assert outer.end
         if outer.start <= inner.start and inner.end <= outer.end:
             return inner
     return None
@@ -128,7 +125,7 @@ def _as_range(mention: TimeMention, metrics: list[str], model: SemanticModel) ->
         day = date.fromordinal(mention.time_range.end.toordinal() - 1)
         return TimeRange(start=day, end=mention.time_range.end, label=mention.text)
     label = model.label(metrics[0])
-    raise _unclear(f"{label} is counted over a period, so {mention.text!r} needs a beginning")
+    raise Unclear(f"{label} is counted over a period, so {mention.text!r} needs a beginning")
 
 
 def _base(base: TimeMention, chosen: Periods) -> None:
@@ -139,7 +136,7 @@ def _base(base: TimeMention, chosen: Periods) -> None:
         _named_comparison(base, chosen, whole=whole)
         return
     if base.kind == "as_of":
-        raise _unclear(f"a comparison needs a period, not {base.text!r}")
+        raise Unclear(f"a comparison needs a period, not {base.text!r}")
     if chosen.grain is not None:
         if base.relative and base.grain == "year" and chosen.grain != "year":
             chosen.comparison = "year_ago"
@@ -147,9 +144,9 @@ def _base(base: TimeMention, chosen: Periods) -> None:
         if base.relative and base.grain == chosen.grain:
             chosen.comparison = "previous"
             return
-        raise _unclear("two periods cannot be compared and split into periods at once")
+        raise Unclear("two periods cannot be compared and split into periods at once")
     if not whole or current is None or current.start is None or current.end is None:
-        raise _unclear(f"it is not said what {base.text!r} is compared with")
+        raise Unclear(f"it is not said what {base.text!r} is compared with")
     if base.relative:
         own = grain_of(current.start, current.end)
         if base.grain == own:
@@ -183,10 +180,10 @@ def _named_comparison(base: TimeMention, chosen: Periods, *, whole: bool) -> Non
     if whole and current is not None and current.start and current.end:
         own = grain_of(current.start, current.end)
         if base.count and base.unit is not None and step(current.start, base.unit, base.count) != current.end:
-            raise _unclear(f"{base.text!r} does not fit the period {describe_range(current)}")
+            raise Unclear(f"{base.text!r} does not fit the period {describe_range(current)}")
         if base.comparison == "previous" and base.grain is not None and own != base.grain and chosen.grain is None:
             if not over:
-                raise _unclear(f"{base.text!r} does not fit the period {describe_range(current)}")
+                raise Unclear(f"{base.text!r} does not fit the period {describe_range(current)}")
             chosen.grain = base.grain
         if base.comparison == "year_ago" and own is None and chosen.grain is None:
             years = (current.end.year - current.start.year) > 1
@@ -195,21 +192,24 @@ def _named_comparison(base: TimeMention, chosen: Periods, *, whole: bool) -> Non
     if chosen.grain is None and base.grain is not None and over:
         chosen.grain = base.grain
     if chosen.grain is None:
-        raise _unclear(f"it is not said which period {base.text!r} is compared with")
+        raise Unclear(f"it is not said which period {base.text!r} is compared with")
 
 
 def _compare_with(base: TimeRange, chosen: Periods) -> None:
     """Names the comparison previous or year ago where the range is just that, so that a plan stays relative."""
     current = chosen.time_range
     if current is None or not (current.start and current.end and base.start and base.end):
-        raise _unclear("a comparison needs two periods with a beginning and an end")
+        raise Unclear("a comparison needs two periods with a beginning and an end")
     if base.start > current.start:
         current, base = base, current
         chosen.time_range = current
-    assert current.start and current.end and base.start and base.end
+    assert current.start
+    assert current.end
+    assert base.start
+    assert base.end
     pair = (base.start, base.end)
     if pair == (current.start, current.end):
-        raise _unclear("a period cannot be compared with itself")
+        raise Unclear("a period cannot be compared with itself")
     if pair == shift_range(current.start, current.end, year=False):
         chosen.comparison = "previous"
     elif pair == shift_range(current.start, current.end, year=True):
@@ -232,7 +232,7 @@ def _change(found: Reading, main: list[TimeMention], chosen: Periods, metrics: l
         chosen.assumptions.append(f"the change is against the {chosen.grain} before")
         return
     if current is None or current.start is None:
-        raise _unclear("a change needs a period: in the last quarter, in 2025, ...")
+        raise Unclear("a change needs a period: in the last quarter, in 2025, ...")
     leaves = [model.metrics[leaf] for name in metrics for leaf in leaf_names(model, name)]
     state = all(leaf.type in ("stock", "snapshot") for leaf in leaves)
     if current.end is None or (grain_of(current.start, current.end) is None and not (state or found.amount)):
@@ -258,10 +258,10 @@ def _moment(metrics: list[str], model: SemanticModel, chosen: Periods, run_date:
         if all(leaf.type in ("stock", "snapshot") for leaf in leaves):
             chosen.time_range = TimeRange(end=run_date, label="now")
         else:
-            raise _unclear("a period must be named")
+            raise Unclear("a period must be named")
     needs_start = [leaf.label for leaf in leaves if leaf.type == "stock" and leaf.at != "end"]
     if needs_start and (chosen.time_range is None or chosen.time_range.start is None):
-        raise _unclear("a rate over customers needs a period with a beginning: in the last quarter, in 2025, ...")
+        raise Unclear("a rate over customers needs a period with a beginning: in the last quarter, in 2025, ...")
     stock_only = [leaf for leaf in leaves if leaf.type == "stock"]
     if stock_only and chosen.time_range is not None and chosen.time_range.end is None:
         chosen.time_range = chosen.time_range.model_copy(update={"end": run_date})

@@ -1,4 +1,4 @@
-"""Single times: a day, a month, a quarter, a half, a year, or some periods before, after or around the run date. Pure."""
+"""Single times: a day, a month, a quarter, a half, a year, or some periods before or after the run date. Pure."""
 
 from __future__ import annotations
 
@@ -52,7 +52,16 @@ class Point:
         return replace(self, year=year if month >= first else year + 1)
 
 
-_OF_YEAR = rf"(?:\s*(?:of|in|,|/|-)?\s*(?:the\s+)?(?:year\s+|calendar\s+year\s+)?(?P<{{0}}>{YEAR}|last\s+year|this\s+year|previous\s+year|the\s+previous\s+year))"
+_OF_YEAR = (
+    r"(?:\s*(?:of|in|,|/|-)?\s*(?:the\s+)?(?:year\s+|calendar\s+year\s+)?"
+    rf"(?P<y>{YEAR}|last\s+year|this\s+year|previous\s+year))"
+)
+_OWNER = rf"(?P<y>last\s+year|this\s+year|{YEAR})'s\s+"
+_PAST = r"(?:last|past|previous|prior|preceding|latest|most\s+recent)"
+_FULL = r"(?:full\s+|complete\s+|calendar\s+|completed\s+)?"
+_WHOLE = r"(?:calendar\s+year\s+|the\s+whole\s+of\s+|full\s+year\s+|full-year\s+|year\s+)?"
+_ENDED = r"(?:that\s+(?:has\s+)?)?(?:just\s+)?(?:ended|past|finished|closed|completed)\b"
+_PERIOD = r"(?P<u>day|week|month|quarter|year)\b"
 _QUARTER = rf"(?:the\s+)?(?:q(?P<q>[1-4])\b|(?P<qo>{ORDINAL}|last)\s+quarter)"
 _HALF = r"(?:the\s+)?(?:h(?P<h>[12])\b|(?P<ho>first|second|1st|2nd)\s+half)"
 _PATTERNS: tuple[tuple[str, str], ...] = (
@@ -62,23 +71,23 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ("month_first", rf"(?P<mn>{MONTH})\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s+(?P<y>{YEAR})"),
     ("year_quarter", r"(?P<y>(?:19|20)\d\d)[\s/-]*q(?P<q>[1-4])\b"),
     ("year_half", r"(?P<y>(?:19|20)\d\d)[\s/-]*h(?P<h>[12])\b"),
-    ("owner_quarter", rf"(?P<y>last\s+year|this\s+year|{YEAR})'s\s+(?:q(?P<q>[1-4])\b|(?P<qo>{ORDINAL})\s+quarter)"),
-    ("quarter_of", _QUARTER + _OF_YEAR.format("y")),
-    ("half_of", _HALF + _OF_YEAR.format("y")),
-    ("months_of", rf"(?:the\s+)?(?P<edge>first|last)\s+(?P<n>{COUNT})\s+(?P<u>months|quarters)" + _OF_YEAR.format("y")),
-    ("months_owner", rf"(?P<y>last\s+year|this\s+year|{YEAR})'s\s+(?P<edge>first|last)\s+(?P<n>{COUNT})\s+(?P<u>months|quarters)"),
-    ("month_of", rf"(?:the\s+month\s+of\s+)?(?P<mn>{MONTH})" + _OF_YEAR.format("y")),
+    ("owner_quarter", _OWNER + rf"(?:q(?P<q>[1-4])\b|(?P<qo>{ORDINAL})\s+quarter)"),
+    ("quarter_of", _QUARTER + _OF_YEAR),
+    ("half_of", _HALF + _OF_YEAR),
+    ("months_of", rf"(?:the\s+)?(?P<edge>first|last)\s+(?P<n>{COUNT})\s+(?P<u>months|quarters)" + _OF_YEAR),
+    ("months_owner", _OWNER + rf"(?P<edge>first|last)\s+(?P<n>{COUNT})\s+(?P<u>months|quarters)"),
+    ("month_of", rf"(?:the\s+month\s+of\s+)?(?P<mn>{MONTH})" + _OF_YEAR),
     ("last_month_name", rf"last\s+(?P<mn>{MONTH})(?!\s+year)"),
     ("quarter", rf"(?:the\s+)?(?:q(?P<q>[1-4])\b|(?P<qo>{ORDINAL})\s+quarter\b)"),
     ("half", _HALF + r"(?:\s+of\s+the\s+year)?\b"),
     ("month", rf"(?:the\s+month\s+of\s+)?(?P<mn>{MONTH})"),
-    ("year", rf"(?:the\s+)?(?:calendar\s+year\s+|the\s+whole\s+of\s+|full\s+year\s+|full-year\s+|year\s+)?(?P<y>{YEAR})(?!\s*(?:eur|euro|%|units?|customers?))"),
-    ("just_ended", r"(?:the\s+)?(?P<u>week|month|quarter|year)\s+(?:that\s+(?:has\s+)?)?(?:just\s+)?(?:ended|past|finished|closed|completed)\b"),
-    ("counted", rf"(?:the\s+)?(?:last|past|previous|prior|preceding|latest|trailing|recent|most\s+recent)\s+(?:full\s+|complete\s+|calendar\s+)?(?P<n>{COUNT})\s+(?:full\s+|complete\s+|calendar\s+)?(?P<u>{UNIT})"),
+    ("year", rf"(?:the\s+)?{_WHOLE}(?P<y>{YEAR})(?!\s*(?:eur|euro|%|units?|customers?))"),
+    ("just_ended", rf"(?:the\s+)?(?P<u>week|month|quarter|year)\s+{_ENDED}"),
+    ("counted", rf"(?:the\s+)?(?:{_PAST}|trailing|recent)\s+{_FULL}(?P<n>{COUNT})\s+{_FULL}(?P<u>{UNIT})"),
     ("counted_next", rf"(?:the\s+)?(?:next|coming|upcoming|following)\s+(?P<n>{COUNT})\s+(?P<u>{UNIT})"),
-    ("previous", r"(?:the\s+)?(?:last|past|previous|prior|preceding|latest|most\s+recent)\s+(?:full\s+|complete\s+|calendar\s+|completed\s+)?(?P<u>day|week|month|quarter|year)\b"),
-    ("current", r"(?:this|(?:the\s+)?current|(?:the\s+)?running)\s+(?:calendar\s+)?(?P<u>day|week|month|quarter|year)\b"),
-    ("next", r"(?:the\s+)?(?:next|coming|upcoming|following)\s+(?:calendar\s+)?(?P<u>day|week|month|quarter|year)\b"),
+    ("previous", rf"(?:the\s+)?{_PAST}\s+{_FULL}{_PERIOD}"),
+    ("current", rf"(?:this|(?:the\s+)?current|(?:the\s+)?running)\s+(?:calendar\s+)?{_PERIOD}"),
+    ("next", rf"(?:the\s+)?(?:next|coming|upcoming|following)\s+(?:calendar\s+)?{_PERIOD}"),
     ("previous_half", r"(?:the\s+)?(?:last|past|previous)\s+half(?:[\s-]year)?\b"),
     ("yesterday", r"yesterday\b"),
 )  # fmt: skip
@@ -160,7 +169,7 @@ def _part(name: str, groups: dict[str, str | None]) -> tuple[int, int] | None:
 
 
 def _relative(name: str, groups: dict[str, str | None]) -> Point:
-    unit = unit_of(groups["u"]) if groups.get("u") else "day"
+    unit = unit_of(groups.get("u") or "day")
     if name in ("counted", "counted_next"):
         count = count_of(groups["n"] or "1")
         return Point(unit=unit, offset=-count if name == "counted" else 0, count=count, rolling=True)

@@ -63,11 +63,11 @@ def segment(text: str, lexicon: Lexicon, run_date: date) -> list[Span]:
     spans: list[Span] = []
     at = 0
     while at < len(tokens):
-        span = choice[at]
-        assert span is not None
-        if span.candidates or span.mention or not span.known or span.sign:
-            spans.append(span)
-        at = span.last
+        chosen = choice[at]
+        assert chosen is not None
+        if chosen.candidates or chosen.mention or not chosen.known or chosen.sign:
+            spans.append(chosen)
+        at = chosen.last
     return spans
 
 

@@ -1,4 +1,4 @@
-"""Drafts a semantic model from a schema: keys, foreign keys, numbers, dates and comments. A person finishes it. Pure."""
+"""Drafts a semantic model from a schema: keys, numbers, dates and comments. A person finishes it. Pure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ _TEXT = re.compile(r"char|text|string", re.IGNORECASE)
 _NUMBER = re.compile(r"int|numeric|decimal|number|real|double|float|money", re.IGNORECASE)
 _DATE = re.compile(r"^(?:date|timestamp|datetime)", re.IGNORECASE)
 # Numbers that are not to be added up: they are averaged in the draft.
-_LEVEL = re.compile(r"rate|ratio|percent|price|score|rating|age|level|duration|minutes|seconds|hours|satisfaction", re.IGNORECASE)
+_LEVEL = re.compile(
+    r"rate|ratio|percent|price|score|rating|age|level|duration|minutes|seconds|hours|satisfaction", re.IGNORECASE
+)
 _KEY = re.compile(r"(?:^|_)(?:id|no|number|key|code)$|(?<=[a-z])(?:Id|No|Code)$", re.IGNORECASE)
-_PERSONAL = re.compile(r"mail|phone|password|address|birth|iban|ssn|full_?name|first_?name|last_?name|secret|token", re.IGNORECASE)
+_PERSONAL = re.compile(
+    r"mail|phone|password|address|birth|iban|ssn|full_?name|first_?name|last_?name|secret|token", re.IGNORECASE
+)
 HEADER = """\
-# A draft, made from the schema by `nightshift semantics suggest`. Before it is used: remove what nobody asks for, correct
-# labels and synonyms, say which figures are additive, add the joins that no foreign key declares, and run
+# A draft, made from the schema by `nightshift semantics suggest`. Before it is used: remove what nobody asks for,
+# correct labels and synonyms, say which figures are additive, add the joins that no foreign key declares, and run
 # `nightshift semantics validate`.
 """
 
@@ -57,11 +61,15 @@ def _fill(document: dict[str, Any], table: CatalogTable, entity: str, dialect: s
         name = _free(document, f"{entity}_{_name(column.name)}")
         if _DATE.match(column.type):
             kind = "date" if re.fullmatch(r"date", column.type, re.IGNORECASE) else "timestamp"
-            document["time_dimensions"][name] = {"label": _label(column.name), "entity": entity, "column": text, "type": kind}
+            document["time_dimensions"][name] = {
+                "label": _label(column.name),
+                "entity": entity,
+                "column": text,
+                "type": kind,
+            }
             first_date = first_date or name
-        elif column.enum_labels or column.type.lower().startswith("bool") or _TEXT.search(column.type):
-            if column.name not in keys or not _KEY.search(column.name):
-                document["dimensions"][name] = _dimension(column, entity, text)
+        elif _describes(column) and not (column.name in keys and _KEY.search(column.name)):
+            document["dimensions"][name] = _dimension(column, entity, text)
     if first_date is None:
         return
     document["metrics"][_free(document, f"{entity}_count")] = {
@@ -87,6 +95,12 @@ def _fill(document: dict[str, Any], table: CatalogTable, entity: str, dialect: s
             "time": first_date,
             "additivity": "non_additive" if level else "additive",
         }
+
+
+def _describes(column: CatalogColumn) -> bool:
+    """Whether the column may be a dimension: labels, text, yes or no."""
+    is_text = _TEXT.search(column.type) is not None
+    return bool(column.enum_labels) or column.type.lower().startswith("bool") or is_text
 
 
 def _entity(table: CatalogTable, dialect: str) -> dict[str, Any]:
@@ -174,5 +188,7 @@ def _label(text: str) -> str:
 
 def _quoted(name: str, dialect: str) -> str:
     """The identifier as SQL, quoted only where its spelling needs it."""
-    plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) or (dialect == "snowflake" and re.fullmatch(r"[A-Z_][A-Z0-9_]*", name))
+    plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) or (
+        dialect == "snowflake" and re.fullmatch(r"[A-Z_][A-Z0-9_]*", name)
+    )
     return exp.to_identifier(name, quoted=not plain).sql(dialect=dialect)

@@ -1,7 +1,7 @@
 """Finds times in plain English and turns them into half-open ranges of days, relative to a run date. Pure.
 
-A relative time ("last quarter") means whole calendar periods before the one that the run date lies in; "last 90 days" are
-the 90 days before the run date. A month, quarter or half without a year is the latest one that has begun, unless a
+A relative time ("last quarter") means whole calendar periods before the one that the run date lies in; "last 90 days"
+are the 90 days before the run date. A month, quarter or half without a year is the latest one that has begun, unless a
 year stands beside it; that reading is reported as an assumption.
 """
 
@@ -24,11 +24,12 @@ MentionKind = Literal["range", "as_of", "comparison"]
 class TimeMention(Record):
     """A time in a text, at [start, end).
 
-    `range`: `time_range` is meant. `as_of`: the state just before `time_range.end`. `comparison`: nothing but
-    "previous" or "year_ago" is said ("year over year", "than a year earlier"). `relative` is what a "previous quarter"
-    or "last year" says when it stands beside another time; `grain` is the unit named. `ends` are the first and the last
-    period of "from Q1 to Q2", which a change is measured between. `unit` (with `count` in "the three months before") is what "each of the last four quarters" is cut
-    by; `opens` is set where "from" stands before it; `unclear` says why the time has two readings.
+    `range`: `time_range` is meant. `as_of`: the state just before `time_range.end`. `comparison`: only "previous" or
+    "year_ago" is said ("year over year", "than a year earlier"). `relative` is what a "previous quarter" or "last
+    year" says when it stands beside another time; `grain` is the unit named. `ends` are the first and the last period
+    of "from Q1 to Q2", which a change is measured between. `unit` (with `count` in "the three months before") is what
+    "each of the last four quarters" is cut by; `opens` is set where "from" stands before it; `unclear` says why the
+    time has two readings.
     """
 
     start: int
@@ -269,7 +270,7 @@ def _assumed(point: Point, run_date: date) -> str:
 
 
 def _borrow_years(found: tuple[TimeMention, ...], text: str, run_date: date) -> tuple[TimeMention, ...]:
-    """Lets a month or quarter without a year take it from its neighbour: "April, May and June 2026", "Q3 2025 versus Q2"."""
+    """Lets a month or quarter without a year take it from its neighbour: "April and June 2026", "Q3 2025 versus Q2"."""
     result = list(found)
     points = [parse_point(mention.text.lower()) for mention in found]
     for index in range(len(result) - 2, -1, -1):

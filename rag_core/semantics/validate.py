@@ -1,4 +1,4 @@
-"""Checks a semantic model against a warehouse's schema: tables, columns, types, join keys, and words with two meanings. Pure."""
+"""Checks a semantic model against a schema: tables, columns, types, join keys, words with two meanings. Pure."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ class _Checker:
                     yield _error(f"entities.{name}.primary_key", f"{entity.table} has no column {text}")
             names = {column.name for column in columns if column is not None}
             if table.keys and not any(set(key.columns) <= names for key in table.keys):
-                yield _warning(f"entities.{name}.primary_key", f"{', '.join(entity.primary_key)} is no key of {entity.table}")
+                yield _warning(
+                    f"entities.{name}.primary_key", f"{', '.join(entity.primary_key)} is no key of {entity.table}"
+                )
 
     def joins(self) -> Iterator[Problem]:
         """Join columns that are missing or of other types, and targets that are not unique."""
@@ -119,7 +121,9 @@ class _Checker:
         if table is None:
             return
         tree = sqlglot.parse_one(text, dialect=self.model.dialect)
-        inner = {id(column) for query in tree.find_all(exp.Subquery, exp.Select) for column in query.find_all(exp.Column)}
+        inner = {
+            id(column) for query in tree.find_all(exp.Subquery, exp.Select) for column in query.find_all(exp.Column)
+        }
         for column in tree.find_all(exp.Column):
             if id(column) in inner:
                 continue
@@ -143,7 +147,8 @@ class _Checker:
                 continue
             kind = _family(column.type)
             if kind != role.type:
-                yield _error(key, f"{column.name} is {column.type}: write type: {kind if kind in ('date', 'timestamp') else 'a date'}")
+                wanted = f"write type: {kind}" if kind in ("date", "timestamp") else "name a date or a time"
+                yield _error(key, f"{column.name} is {column.type}: {wanted}")
 
 
 def _words(model: SemanticModel) -> Iterator[Problem]:
@@ -154,7 +159,9 @@ def _words(model: SemanticModel) -> Iterator[Problem]:
         for text in (metric.label, *metric.synonyms):
             other = metrics.setdefault(phrase(text), name)
             if other != name:
-                yield _warning(f"metrics.{name}.synonyms", f"{text!r} is {other} too: a question that says it is asked back")
+                yield _warning(
+                    f"metrics.{name}.synonyms", f"{text!r} is {other} too: a question that says it is asked back"
+                )
             if phrase(text) in vague:
                 yield _error(f"metrics.{name}.synonyms", f"{text!r} is listed under ambiguous too: remove one of them")
     dimensions: dict[tuple[str, ...], list[str]] = {}
@@ -162,7 +169,9 @@ def _words(model: SemanticModel) -> Iterator[Problem]:
         for text in (dimension.label, *dimension.synonyms):
             others = dimensions.setdefault(phrase(text), [])
             for other in others:
-                both = [item for item in model.metrics if supported(model, item, name) and supported(model, item, other)]
+                both = [
+                    item for item in model.metrics if supported(model, item, name) and supported(model, item, other)
+                ]
                 if other != name and both:
                     reason = f"{text!r} is {other} too, and {both[0]} can be split by both"
                     yield _warning(f"dimensions.{name}.synonyms", reason)
@@ -170,7 +179,7 @@ def _words(model: SemanticModel) -> Iterator[Problem]:
                 others.append(name)
 
 
-def _same(identifier: exp.Expression, name: str) -> bool:
+def _same(identifier: exp.Expr, name: str) -> bool:
     if isinstance(identifier, exp.Identifier) and identifier.args.get("quoted"):
         return identifier.name == name
     return identifier.name.lower() == name.lower()

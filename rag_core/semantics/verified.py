@@ -1,4 +1,4 @@
-"""Questions in fixed patterns, answered by SQL that an analyst approved. Values go into the tree, never into text. Pure."""
+"""Questions in fixed patterns, answered by approved SQL. Values go into the tree, never into text. Pure."""
 
 from __future__ import annotations
 
@@ -92,9 +92,8 @@ def _parameters(
 ) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
     for name, parameter in query.parameters.items():
-        if name not in slots:
-            if parameter.default is None:
-                return None
+        if name not in slots and parameter.default is None:
+            return None
         value = _read(slots.get(name, str(parameter.default)), parameter, model, values, run_date)
         if value is None:
             return None
@@ -135,7 +134,7 @@ def _period(text: str, run_date: date) -> dict[str, date] | None:
 
 def _fill(query: VerifiedQuery, parameters: dict[str, Any], model: SemanticModel) -> str:
     tree = sqlglot.parse_one(query.sql, dialect=model.dialect)
-    flat: dict[str, exp.Expression] = {}
+    flat: dict[str, exp.Expr] = {}
     for name, value in parameters.items():
         if isinstance(value, dict):
             flat[f"{name}_start"] = day_literal(value["start"], "date")
@@ -144,7 +143,7 @@ def _fill(query: VerifiedQuery, parameters: dict[str, Any], model: SemanticModel
             dimension = query.parameters[name].dimension
             flat[name] = literal(value, model.dimensions[dimension] if dimension else None)
 
-    def substitute(node: exp.Expression) -> exp.Expression:
+    def substitute(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Placeholder) and node.name in flat:
             return flat[node.name].copy()
         return node

@@ -15,7 +15,14 @@ from rag_core.datamodel.base import Record
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*|[%&<>=]+|[,;:?!()]|\.(?=\s|$)|[-/]", re.UNICODE)
 _POSSESSIVE = re.compile(r"['\u2019]s\b|(?<=s)['\u2019](?=\s|$)")
 PUNCTUATION = frozenset(",;:?!().-/")
-_IRREGULAR = {"does": "does", "people": "person", "series": "series", "businesses": "business", "news": "news", "analyses": "analysis"}
+_IRREGULAR = {
+    "does": "does",
+    "people": "person",
+    "series": "series",
+    "businesses": "business",
+    "news": "news",
+    "analyses": "analysis",
+}
 
 
 class Word(Record):

@@ -1,0 +1,169 @@
+"""Chooses the figures of a question among the meanings that its words allow. Pure."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.fillers import EMPTY_WORDS
+from rag_core.semantics.reading import Reading
+from rag_core.semantics.segment import Span
+from rag_core.semantics.sources import supported
+from rag_core.semantics.unclear import Unclear
+from rag_core.semantics.values import ValueIndex
+from rag_core.semantics.vocabulary import AMOUNT_UNIT, COUNT_UNIT, CURRENCIES, TIME_UNIT
+from rag_core.semantics.words import words
+
+
+class FigureChooser:
+    """Knows the model and the values; `meanings` and `assumptions` grow while it chooses."""
+
+    def __init__(self, model: SemanticModel, values: ValueIndex, run_date: date) -> None:
+        self.model = model
+        self.values = values
+        self.run_date = run_date
+        self.meanings: dict[tuple[int, int], str] = {}
+        self.assumptions: list[str] = []
+
+    def _metrics(self, found: Reading) -> list[str]:
+        names: list[str] = []
+        for span in found.metrics:
+            options = sorted({candidate.target for candidate in span.of("metric")})
+            able = self._by_unit(found, [name for name in options if self._able(name, found)])
+            if len(able) > 1:
+                labels = tuple(self.model.label(name) for name in able)
+                raise Unclear(f"{span.text!r} may mean {' or '.join(labels)}", text=span.text, options=labels)
+            name = able[0] if able else options[0]
+            names.append(name)
+            self.meanings[span.start, span.end] = f"{self.model.label(name)} (metric {name})"
+        names.extend(self._vague(found, self._with_refined(found, names)))
+        if not names and found.rank is not None:
+            names.extend(self._ranked_by(found))
+        return list(dict.fromkeys(names))
+
+    def _with_refined(self, found: Reading, names: list[str]) -> list[str]:
+        return names + [item.target for span in found.modifiers for item in span.of("modifier")]
+
+    def _vague(self, found: Reading, names: list[str]) -> list[str]:
+        """Words like "sales": one meaning is left only where the unit that is asked decides."""
+        chosen: list[str] = []
+        for span in list(found.ambiguous):
+            if {item.target for item in span.of("companion")} & set(names):
+                found.ambiguous.remove(span)
+                found.used.append((span, "belongs to the figure"))
+                continue
+            options = [name for name in span.of("ambiguous")[0].value if name in self.model.metrics]
+            able = self._by_unit(found, [name for name in options if self._able(name, found)])
+            if len(able) == 1 and len(options) > 1:
+                found.ambiguous.remove(span)
+                chosen.append(able[0])
+                self.meanings[span.start, span.end] = f"{self.model.label(able[0])} (metric {able[0]})"
+                found.used.append((span, "figure"))
+                self.assumptions.append(f"{span.text!r} is taken as {self.model.label(able[0]).lower()}")
+        return chosen
+
+    def _ranked_by(self, found: Reading) -> list[str]:
+        """The figure that "the largest customers" are ranked by, where the model says so."""
+        names = [item.target for span in found.groups for item in span.of("dimension")]
+        defaults = [self.model.dimensions[name].ranked_by for name in names]
+        chosen = [name for name in defaults if name is not None]
+        if len(chosen) == 1 and found.rank in ("descending", "ascending"):
+            self.assumptions.append(
+                f"the size of a {self.model.label(names[0]).lower()} is its {self.model.label(chosen[0]).lower()}"
+            )
+            return chosen
+        return []
+
+    def _by_unit(self, found: Reading, names: list[str]) -> list[str]:
+        """The metrics that fit the units that are asked; all where none does, so that the unit is reported later."""
+        asked = [{item.target for item in span.of("unit")} for span in found.units if not span.has("share")]
+        able = [name for name in names if all(self._has_unit(name, units) for units in asked)]
+        return able or names
+
+    def _has_unit(self, name: str, units: set[str]) -> bool:
+        metric = self.model.metrics[name]
+        timed = metric.unit in ("seconds", "minutes", "hours", "days")
+        valued = metric.unit in CURRENCIES
+        counted = not (timed or valued or metric.unit == "%")
+        return (
+            metric.unit in units
+            or (COUNT_UNIT in units and counted)
+            or (TIME_UNIT in units and timed)
+            or (AMOUNT_UNIT in units and (valued or metric.unit == "%"))
+        )
+
+    def _narrowed(self, found: Reading, metrics: list[str]) -> list[str]:
+        """Applies words that narrow a figure ("tickets ... still open"), ratios of two figures and shares."""
+        for span in found.modifiers:
+            targets = sorted({item.target for item in span.of("modifier")})
+            if any(name in metrics for name in targets):
+                continue
+            options = [name for name in targets if self.model.metrics[name].refines in metrics]
+            able = self._by_unit(found, [name for name in options if self._able(name, found)] or options)
+            if not able:
+                if span.has("companion"):
+                    found.companions.append(span)
+                elif not self._is_empty(span):
+                    found.unmatched.append(span)
+                continue
+            if len(able) > 1:
+                labels = tuple(self.model.label(name) for name in able)
+                raise Unclear(f"{span.text!r} may mean {' or '.join(labels)}", text=span.text, options=labels)
+            metrics = [able[0] if name == self.model.metrics[able[0]].refines else name for name in metrics]
+            self.meanings[span.start, span.end] = f"{self.model.label(able[0])} (metric {able[0]})"
+        if found.against and len(metrics) == 2:
+            with_ratio = [
+                name
+                for name, metric in self.model.metrics.items()
+                if metric.type == "ratio"
+                and self._same(metric.numerator, metrics[0])
+                and self._same(metric.denominator, metrics[1])
+            ]
+            metrics = metrics + with_ratio[:1]
+        if found.ratio and len(metrics) == 2:
+            metrics = [self._ratio(metrics[0], metrics[1])]
+            found.share = False
+        if found.share and len(metrics) == 1 and not found.groups:
+            shares = [name for name, metric in self.model.metrics.items() if metric.share_of == metrics[0]]
+            if len(shares) == 1:
+                metrics = shares
+        return metrics
+
+    def _ratio(self, top: str, bottom: str) -> str:
+        for name, metric in self.model.metrics.items():
+            if metric.type == "ratio" and self._same(metric.numerator, top) and self._same(metric.denominator, bottom):
+                return name
+        raise Unclear(f"no ratio of {self.model.label(top).lower()} and {self.model.label(bottom).lower()} is defined")
+
+    def _same(self, name: str | None, other: str) -> bool:
+        return name == other or (name is not None and self.model.metrics[name].same_as == other)
+
+    def _average(self, found: Reading, metrics: list[str]) -> None:
+        """ "Average" beside a mean says nothing new, with periods it is a mean over them, else it is not defined."""
+        span = found.average_span
+        if span is None:
+            return
+        if {item.target for item in span.of("companion")} & set(metrics):
+            found.average = False
+        elif found.grain is None:
+            found.unmatched.append(span)
+            found.reasons.append("the model defines no average of this figure")
+
+    def _companions(self, found: Reading, metrics: list[str]) -> None:
+        for span in found.companions:
+            if {item.target for item in span.of("companion")} & set(metrics):
+                found.used.append((span, "belongs to the figure"))
+            elif not self._is_empty(span):
+                found.unmatched.append(span)
+
+    def _is_empty(self, span: Span) -> bool:
+        return all(word.key in EMPTY_WORDS for word in words(span.text))
+
+    def _able(self, metric: str, found: Reading) -> bool:
+        """Whether the metric can be had by everything that the question splits and filters by."""
+        spans = [span.of("dimension", "adjective") for span in found.groups]
+        spans += [use.candidates for use in found.values]
+        return all(any(supported(self.model, metric, item.target) for item in items) for items in spans)
+
+    def _supported(self, metrics: list[str], dimension: str) -> bool:
+        return all(supported(self.model, metric, dimension) for metric in metrics)
