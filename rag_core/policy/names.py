@@ -64,9 +64,42 @@ class NameRules:
         return exp.Identifier(this=name, quoted=not plain)
 
 
+# Reserved words of PostgreSQL that sqlglot's tokenizer does not know as keywords; quoting a name too often does no harm.
+_RESERVED = frozenset(
+    [
+        "ANALYSE",
+        "ASYMMETRIC",
+        "AUTHORIZATION",
+        "BOTH",
+        "CHECK",
+        "COLLATION",
+        "COLUMN",
+        "CONCURRENTLY",
+        "DEFERRABLE",
+        "DO",
+        "FREEZE",
+        "GRANT",
+        "INITIALLY",
+        "LEADING",
+        "NOTNULL",
+        "ONLY",
+        "OVERLAPS",
+        "PLACING",
+        "PRIMARY",
+        "REFERENCES",
+        "SIMILAR",
+        "SYMMETRIC",
+        "TRAILING",
+        "USER",
+        "VARIADIC",
+    ]
+)
+
+
 @cache
 def _keywords(dialect: str) -> frozenset[str]:
-    return frozenset(Dialect.get_or_raise(dialect).tokenizer_class.KEYWORDS)
+    keywords = Dialect.get_or_raise(dialect).tokenizer_class.KEYWORDS
+    return _RESERVED | {word for keyword in keywords for word in keyword.split()}
 
 
 @cache

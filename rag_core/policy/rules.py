@@ -122,6 +122,12 @@ class Policy(Record):
         return limits
 
 
+def policy_schema() -> dict[str, Any]:
+    """The JSON schema of policy files, for editors; `config/schemas/schema_policy.schema.json` holds it."""
+    schema = Policy.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Nightshift schema policy"}
+
+
 def load_policy(path: Path) -> Policy:
     """Reads a policy file.
 
