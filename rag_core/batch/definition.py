@@ -3,35 +3,79 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
-from rag_core.connectors.yaml_files import load_model
-from rag_core.datamodel.question import Batch, Question
+from rag_core.batch.file import MAX_QUESTIONS, BatchFile, check_text, expand_entry
+from rag_core.connectors.yaml_files import line_of, load_model, read_yaml
+from rag_core.datamodel.question import IDENTIFIER, Batch, Expectation, Question
 from rag_core.errors import ConfigurationError
 
 MANUAL_BATCH = "manual"
 MAX_MANUAL_QUESTIONS = 500
 MAX_QUESTION_CHARACTERS = 2_000
+# A file of standing questions is written by people; whatever is larger is not one.
+MAX_FILE_BYTES = 2_000_000
 
 
 def load_batch(path: Path | str) -> Batch:
     """The batch of one file, named after it. Raises ConfigurationError with file, line and key."""
     file = Path(path)
-    batch = load_model(file, Batch, extra={"batch": file.stem})
-    seen: set[str] = set()
-    for question in batch.questions:
-        if question.question_id in seen:
-            raise ConfigurationError(f"{file}: the question id {question.question_id} is used twice")
-        seen.add(question.question_id)
-    return batch
+    if not re.match(IDENTIFIER, file.stem):
+        raise ConfigurationError(
+            f"{file}: a batch is named after its file: use lower-case letters, digits and _, beginning with a letter"
+        )
+    if file.is_file() and file.stat().st_size > MAX_FILE_BYTES:
+        raise ConfigurationError(f"{file}: a batch file may have at most {MAX_FILE_BYTES:,} bytes")
+    found = load_model(file, BatchFile)
+    questions: dict[str, Question] = {}
+    for index, entry in enumerate(found.questions):
+        try:
+            expanded = expand_entry(entry)
+        except ValueError as error:
+            raise ConfigurationError(f"{_where(file, index)}: {error}") from None
+        for question in expanded:
+            if question.question_id in questions:
+                raise ConfigurationError(f"{_where(file, index)}: the question id {question.question_id} is used twice")
+            questions[question.question_id] = question
+    if len(questions) > MAX_QUESTIONS:
+        raise ConfigurationError(f"{file}: {len(questions)} questions are more than the {MAX_QUESTIONS} of one batch")
+    _check_references(file, questions)
+    heads = found.model_dump(exclude={"questions"})
+    return Batch(batch=file.stem, questions=tuple(questions.values()), **heads)
+
+
+def _where(file: Path, index: int) -> str:
+    return f"{file}:{line_of(read_yaml(file), ['questions', index, 'question_id'])}"
+
+
+def _check_references(file: Path, questions: dict[str, Question]) -> None:
+    for question in questions.values():
+        for expectation in question.expectations:
+            if expectation.question is not None and expectation.question not in questions:
+                raise ConfigurationError(
+                    f"{file}: {question.question_id}: {_name(expectation)} names the question "
+                    f"{expectation.question}, which the batch does not have"
+                )
+
+
+def _name(expectation: Expectation) -> str:
+    return f"the expectation {expectation.kind}"
 
 
 def load_batches(folder: Path) -> tuple[Batch, ...]:
     """All batches of a folder in order of their names. Raises ConfigurationError where there is none."""
+    return tuple(load_batch(path) for path in batch_files(folder))
+
+
+def batch_files(folder: Path) -> list[Path]:
+    """The batch files of a folder in order of their names. Raises ConfigurationError where there is none."""
+    if not folder.is_dir():
+        raise ConfigurationError(f"{folder}: there is no such folder of batch files (NIGHTSHIFT_BATCH__FOLDER)")
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
         raise ConfigurationError(f"{folder}: holds no batch file (*.yaml)")
-    return tuple(load_batch(path) for path in paths)
+    return paths
 
 
 def find_batch(name_or_path: str, folder: Path) -> Batch:
@@ -58,7 +102,15 @@ def batch_from_lines(text: str) -> Batch:
             raise ConfigurationError(
                 f"question {number} has {len(line)} characters; 3 to {MAX_QUESTION_CHARACTERS} are allowed"
             )
-    questions = tuple(
-        Question(question_id=f"q_{hashlib.sha256(line.lower().encode()).hexdigest()[:12]}", text=line) for line in lines
+        try:
+            check_text(line)
+        except ValueError as error:
+            raise ConfigurationError(f"question {number}: {error}") from None
+    # Two spellings of one question are one question; the first is kept.
+    questions: dict[str, Question] = {}
+    for line in lines:
+        question_id = f"q_{hashlib.sha256(line.lower().encode()).hexdigest()[:12]}"
+        questions.setdefault(question_id, Question(question_id=question_id, text=line))
+    return Batch(
+        batch=MANUAL_BATCH, title="Questions asked by hand", owner="nightshift", questions=tuple(questions.values())
     )
-    return Batch(batch=MANUAL_BATCH, title="Questions asked by hand", owner="nightshift", questions=questions)

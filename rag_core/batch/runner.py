@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg.types.json import Json, Jsonb
 
+from rag_core.batch.budget import exhausted
+from rag_core.batch.dates import date_values
 from rag_core.batch.usage import add_usage
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
-from rag_core.datamodel.answer import Answer, Verdict
-from rag_core.datamodel.question import Batch, Question
+from rag_core.datamodel.answer import Answer, Usage, Verdict
+from rag_core.datamodel.question import Batch, Budget, Question
 from rag_core.datamodel.report import BatchOutcome, History
 from rag_core.errors import ConfigurationError
 from rag_core.quality.decide import decide
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from rag_core.graph.build import Orchestrator
 
 logger = logging.getLogger(__name__)
+
+_ENDED = "The run ended before this question was answered."
 
 Progress = Callable[[str, Answer], None]
 
@@ -100,13 +104,17 @@ class BatchRunner:
             if question.question_id in done:
                 counts["already_answered"] += 1
                 continue
-            answer = self._orchestrator().answer(
-                question.text,
-                run_date=run.run_date,
-                question_id=question.question_id,
-                parameters=dict(question.parameters),
-                run_id=run_id,
-            )
+            spent = self._exhausted(run_id, run)
+            if spent is not None:
+                answer = _not_answered(question, run.run_date, run_id, f"The budget of the batch is used up: {spent}.")
+            else:
+                answer = self._orchestrator().answer(
+                    question.text,
+                    run_date=run.run_date,
+                    question_id=question.question_id,
+                    parameters={**date_values(run.run_date), **question.parameters},
+                    run_id=run_id,
+                )
             self._stage(run_id, question.question_id, answer)
             counts[answer.status] = counts.get(answer.status, 0) + 1
             if progress is not None:
@@ -172,9 +180,18 @@ class BatchRunner:
             rows = connection.execute(statement("batches/list_staged_answers"), {"run_id": run_id}).fetchall()
         staged = {question_id: Answer.model_validate(answer) for question_id, answer, _ in rows}
         return [
-            (question, staged.get(question.question_id) or _not_answered(question, run.run_date, run_id))
+            (question, staged.get(question.question_id) or _not_answered(question, run.run_date, run_id, _ENDED))
             for question in run.batch.questions
         ]
+
+    def _exhausted(self, run_id: str, run: _Run) -> str | None:
+        if run.batch.budget == Budget():
+            return None
+        with self._store.connection() as connection:
+            rows = connection.execute(statement("batches/list_staged_usage"), {"run_id": run_id}).fetchall()
+        usage = add_usage(Usage.model_validate(row[0]) for row in rows)
+        minutes = (datetime.now(UTC) - run.started_at).total_seconds() / 60
+        return exhausted(run.batch.budget, usage, minutes)
 
     def _stage(self, run_id: str, question_id: str, answer: Answer) -> None:
         payload = Json(answer.model_dump(mode="json"), dumps=_dump)
@@ -221,13 +238,16 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False)
 
 
-def _not_answered(question: Question, run_date: date, run_id: str) -> Answer:
+def _not_answered(question: Question, run_date: date, run_id: str, reason: str) -> Answer:
+    text = question.text
+    for name, value in date_values(run_date).items():
+        text = text.replace("{" + name + "}", value)
     return Answer(
-        question=question.text,
+        question=text,
         question_id=question.question_id,
         run_date=run_date,
         status="failed",
-        text="The run ended before this question was answered.",
+        text=reason,
         strategy="none",
         query_type="none",
         verdict=Verdict(supported=True),

@@ -99,6 +99,14 @@ class Question(Record):
     may_be_empty: bool = False
 
 
+class Budget(Record):
+    """What a run of a batch may use; a question that comes after it is used up is a failed row. None is no bound."""
+
+    model_calls: int | None = Field(default=None, ge=0)
+    cost_usd: float | None = Field(default=None, ge=0)
+    minutes: float | None = Field(default=None, gt=0)
+
+
 class Batch(Record):
     """A named list of questions with a schedule. `batch` is the file's stem; `schedule` a cron text or None."""
 
@@ -109,4 +117,5 @@ class Batch(Record):
     timezone: str = "UTC"
     owner: str
     audience: str = ""
+    budget: Budget = Budget()
     questions: tuple[Question, ...] = Field(min_length=1)
