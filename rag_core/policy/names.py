@@ -64,36 +64,14 @@ class NameRules:
         return exp.Identifier(this=name, quoted=not plain)
 
 
-# Reserved words of PostgreSQL that sqlglot's tokenizer does not know as keywords; quoting a name too often does no harm.
+# Reserved words of PostgreSQL that sqlglot's tokenizer does not know; quoting a name too often does no harm.
 _RESERVED = frozenset(
-    [
-        "ANALYSE",
-        "ASYMMETRIC",
-        "AUTHORIZATION",
-        "BOTH",
-        "CHECK",
-        "COLLATION",
-        "COLUMN",
-        "CONCURRENTLY",
-        "DEFERRABLE",
-        "DO",
-        "FREEZE",
-        "GRANT",
-        "INITIALLY",
-        "LEADING",
-        "NOTNULL",
-        "ONLY",
-        "OVERLAPS",
-        "PLACING",
-        "PRIMARY",
-        "REFERENCES",
-        "SIMILAR",
-        "SYMMETRIC",
-        "TRAILING",
-        "USER",
-        "VARIADIC",
-    ]
-)
+    {
+        "ANALYSE", "ASYMMETRIC", "AUTHORIZATION", "BOTH", "CHECK", "COLLATION", "COLUMN", "CONCURRENTLY",
+        "DEFERRABLE", "DO", "FREEZE", "GRANT", "INITIALLY", "LEADING", "NOTNULL", "ONLY", "OVERLAPS", "PLACING",
+        "PRIMARY", "REFERENCES", "SIMILAR", "SYMMETRIC", "TRAILING", "USER", "VARIADIC",
+    }
+)  # fmt: skip
 
 
 @cache
