@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from rag_core.connectors.base import ChatModel, Embedder, PassageSearch, Warehouse
 from rag_core.datamodel.answer import Answer
@@ -14,6 +15,8 @@ from rag_core.errors import ConfigurationError, NightshiftError, ServiceUnavaila
 from rag_core.graph.conclude import failed_answer
 from rag_core.graph.nodes import Nodes
 from rag_core.graph.state import QuestionState, Request
+from rag_core.plans.keeper import PlanKeeper
+from rag_core.plans.store import PlanStore
 from rag_core.policy.sql_guard import SqlGuard
 from rag_core.schema.visible import visible_catalog
 from rag_core.semantics.definitions import SemanticModel
@@ -84,7 +87,7 @@ class Orchestrator:
         self._catalog_cache = catalog_cache
         self._semantic_model = semantic_model
         self._chat_model = chat_model
-        self._store = store
+        self._keeper = self._make_keeper(store)
         self._steps = question_steps
         self._visible: tuple[Catalog, Catalog] | None = None
         self._planner = Planner(semantic_model, values, chat_model=chat_model, router_model=router_model)
@@ -98,6 +101,17 @@ class Orchestrator:
             question_steps=question_steps,
         )
         self._app: CompiledStateGraph[Any, Any, Any, Any] | None = None
+
+    def _make_keeper(self, store: Store | None) -> PlanKeeper | None:
+        if store is None:
+            return None
+        return PlanKeeper(
+            store=PlanStore(store),
+            catalog=self._catalog_cache.current,
+            policy=lambda: self._guard.policy,
+            semantic_model=self._semantic_model,
+            chat_model=self._chat_model.model_id if self._chat_model is not None else "",
+        )
 
     def _sql_worker(self) -> SqlWorker:
         return SqlWorker(
@@ -156,14 +170,9 @@ class Orchestrator:
             strategy=strategy,
             run_id=run_id,
         )
-        app = self.get_compiled_app()
+        self.get_compiled_app()
         try:
-            state = app.invoke(
-                {"request": request},
-                {"recursion_limit": FIXED_SUPERSTEPS + SUPERSTEPS_PER_STEP * self._steps},
-            )
-            answer: Answer = state["answer"]
-            return answer
+            return self._answer(request)
         except (ServiceUnavailable, ConfigurationError):
             raise
         except NightshiftError as error:
@@ -172,6 +181,35 @@ class Orchestrator:
             # One question must not end the batch; the log has the traceback.
             logger.exception("question %s failed", question_id or text[:80])
             return failed_answer(request, f"an internal error ({type(error).__name__}), see the log")
+
+    def _answer(self, request: Request) -> Answer:
+        """Replays a kept plan that holds, else plans anew and keeps what answered."""
+        started = time.perf_counter()
+        keeper, kept = self._keeper, None
+        if keeper is not None and request.strategy in ("auto", "replay"):
+            plan, kept = keeper.recall(request.question, request.run_date)
+            if plan is not None and kept is not None:
+                answer = self._run({"request": request, "plan": plan})["answer"]
+                keeper.record(answer, replayed=True, milliseconds=_since(started))
+                if answer.status != "failed":
+                    return answer
+                keeper.give_up(kept, answer.text)
+        if request.strategy == "replay":
+            return failed_answer(request, "no kept plan holds for this question")
+        state = self._run({"request": request})
+        answer = state["answer"]
+        if keeper is not None and keeper.keep(state["plan"], answer):
+            keeper.record(answer, replayed=False, milliseconds=_since(started))
+        return answer
+
+    def _run(self, state: QuestionState) -> QuestionState:
+        limit = FIXED_SUPERSTEPS + SUPERSTEPS_PER_STEP * self._steps
+        final: QuestionState = cast(QuestionState, self.get_compiled_app().invoke(state, {"recursion_limit": limit}))
+        return final
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)
 
 
 def fill_parameters(question: str, parameters: Mapping[str, Any]) -> str:

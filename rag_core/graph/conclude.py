@@ -10,9 +10,12 @@ from rag_core.datamodel.evidence import Passage
 from rag_core.datamodel.plan import Plan
 from rag_core.graph.state import Evidence, QuestionState, Request
 from rag_core.workers.outcome import Fault, StepOutcome, latest
+from rag_core.workers.quotes import coverage
 from rag_core.workers.synthesizer import Draft, cite, compose
 from rag_core.workers.words import contains_name, content_words, find_names, plain
 
+# Of a question's words, the share that quotes must hold where the question seems to be after a figure.
+MIN_COVERAGE = 0.75
 NOTHING = Verdict(supported=False, relevance=0.0, citation_accuracy=0.0)
 
 
@@ -26,9 +29,10 @@ def conclude(state: QuestionState, *, out_of_time: bool, max_steps: int) -> Answ
     verdict = state.get("verdict", NOTHING)
     status: AnswerStatus
     exhausted = out_of_time or len(state.get("outcomes", ())) >= max_steps
-    if plan.clarification:
+    doubtful = _is_doubtful(plan, evidence, kept)
+    if plan.clarification and doubtful:
         status, text = "needs_clarification", plan.clarification
-    elif not plan.steps:
+    elif not plan.steps or doubtful:
         status, text = "needs_model", not_understood(plan)
     elif kept:
         status, notes = _status_of_found(plan, outcomes, kept, claims, evidence, exhausted)
@@ -49,6 +53,22 @@ def conclude(state: QuestionState, *, out_of_time: bool, max_steps: int) -> Answ
             "headline_unit": draft.headline_unit if said else "",
         }
     )
+
+
+def _is_doubtful(plan: Plan, evidence: Evidence, kept: Sequence[Claim]) -> bool:
+    """Whether a question after a figure that was not understood got only quotes that may be of something else.
+
+    Documents may answer it, where their quotes hold nearly every word of it.
+    """
+    if plan.complexity != "simple" or plan.strategy in ("model", "decomposed"):
+        return False
+    if not (plan.unmatched or plan.clarification):
+        return False
+    used = {marker for claim in kept for marker in claim.markers}
+    quoted = [passage for passage in evidence.passages if passage.marker in used]
+    if any(item.marker in used for item in evidence.sql):
+        return False
+    return coverage(plan.question, quoted) < MIN_COVERAGE
 
 
 def _answer(state: QuestionState, status: AnswerStatus, text: str) -> Answer:
@@ -124,7 +144,7 @@ def _status_of_found(
         names = missing_names(plan.question, [item for item in evidence.passages if item.marker in used])
         if names:
             notes.append(f"The passages do not mention {', '.join(names)}")
-    if plan.unmatched and any(step.kind == "sql" for step in plan.steps) and plan.strategy in ("metric", "verified"):
+    if plan.unmatched and plan.complexity != "simple" and plan.strategy not in ("model", "decomposed"):
         notes.append(f"Not understood: {', '.join(plan.unmatched)}")
     if exhausted:
         notes.append("The question's budget of time or steps was used up")

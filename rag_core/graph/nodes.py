@@ -44,9 +44,12 @@ class Nodes:
     question_steps: int
 
     def plan(self, state: QuestionState) -> dict[str, Any]:
-        """Turns the question into a plan."""
+        """Turns the question into a plan; a kept plan that came with the question is taken as it is."""
         started = _now()
         request = state["request"]
+        if "plan" in state:
+            kept = {"replayed": state["plan"].plan_id, "steps": [step.step_id for step in state["plan"].steps]}
+            return {"deadline": time.monotonic() + self.question_seconds, "trace": (_entry("plan", started, kept),)}
         tables: list[str] = []
         if self.planner.chat_model is not None:
             tables = [table.qualified_name for table in self.sql_worker().catalog.tables]
@@ -218,7 +221,7 @@ class Nodes:
         evidence = state.get("evidence", Evidence())
         findings = state.get("findings", ())
         queries = _queries(state)
-        draft = draft_answer(evidence.sql, evidence.passages, findings, queries)
+        draft = draft_answer(evidence.sql, evidence.passages, findings, queries, self.planner.spoken)
         usage = Usage()
         writer = "code"
         model = self.planner.chat_model

@@ -14,8 +14,9 @@ _NUMBER = re.compile(
     _FLAGS,
 )
 _DURATION = re.compile(
-    r"\bhow (?:long|quickly|soon|fast|late)\b|\bwithin (?:what|which|how)\b|\bwhat (?:time|delay|period)\b|\bduration\b|"
-    r"\bhow many (?:seconds|minutes|hours|days|weeks|months|years)\b|\b(?:window|deadline|retention|valid\w*)\b|"
+    r"\bhow (?:long|quickly|soon|fast|late)\b|\bwithin (?:what|which|how)\b|\bwhat (?:time|delay|period)\b|"
+    r"\bduration\b|\bhow many (?:seconds|minutes|hours|days|weeks|months|years)\b|"
+    r"\b(?:window|deadline|retention|valid\w*)\b|"
     r"\bafter (?:how|what)\b",
     _FLAGS,
 )
@@ -28,7 +29,8 @@ _PERSON = re.compile(
     r"\bwho(?:m|se)?\b|\bwhich (?:team|person|customer|distributors?|competitor|company|supplier)\b|\bowner\b", _FLAGS
 )
 _CAUSE = re.compile(
-    r"\bwhy\b|\bcaus\w*\b|\breasons?\b|\bexplain\w*\b|\bbehind\b|\bled to\b|\bdr[io]ves?\b|\bwhat \w+ed\b|\bprevents?\b",
+    r"\bwhy\b|\bcaus\w*\b|\breasons?\b|\bexplain\w*\b|\bbehind\b|\bled to\b|\bdr[io]ves?\b|"
+    r"\bwhat \w+ed\b|\bprevents?\b",
     _FLAGS,
 )
 _ACTION = re.compile(
@@ -44,7 +46,8 @@ _HOW_MANY = re.compile(
 
 _HAS_DURATION = re.compile(
     r"\b(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty|ninety)"
-    r"[\s-]+(?:working |business |calendar )?(?:milliseconds?|seconds?|minutes?|hours?|days?|weeks?|months?|quarters?|years?)\b",
+    r"[\s-]+(?:working |business |calendar )?"
+    r"(?:milliseconds?|seconds?|minutes?|hours?|days?|weeks?|months?|quarters?|years?)\b",
     _FLAGS,
 )
 _HAS_CAUSE = re.compile(
@@ -67,6 +70,16 @@ HOLDS, LACKS = 0.3, -0.3
 def is_byline(text: str) -> bool:
     """Whether a line only says whose document it is and of when."""
     return bool(_BYLINE.match(text.strip()))
+
+
+def asks_cause(question: str) -> bool:
+    """Whether a question is after why something is so."""
+    return bool(_CAUSE.search(question))
+
+
+def holds_cause(text: str) -> bool:
+    """Whether a text has words of cause or tells when something began."""
+    return bool(_HAS_CAUSE.search(text) or find_dates(text))
 
 
 def fit(question: str, text: str, *, listed: bool = False) -> float:

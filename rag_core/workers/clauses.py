@@ -14,8 +14,8 @@ _ASK = (
 _BREAK = re.compile(rf"(?:[,;]\s*(?:and|but)\s+|[;?]\s+(?:and\s+)?|,\s+|\s+and\s+)(?={_ASK}\b)", re.IGNORECASE)
 _STRONG_BREAK = re.compile(rf"(?:[,;]\s*(?:and|but)\s+|[;?]\s+(?:and\s+)?)(?={_ASK}\b)", re.IGNORECASE)
 _CAUSE = re.compile(
-    r"\bwhy\b|\bhow come\b|\b(?:what|which)\b[^,;?]*\b(?:caus\w+|explain\w*|led to|drove|drives|driving|behind|triggered|"
-    r"start(?:ed)? the)\b|\bthe (?:root )?(?:cause|reason)s?\b|\bexplain\b|\bbecause of what\b",
+    r"\bwhy\b|\bhow come\b|\b(?:what|which)\b[^,;?]*\b(?:caus\w+|explain\w*|led to|drove|drives|driving|behind|"
+    r"triggered|start(?:ed)? the)\b|\bthe (?:root )?(?:cause|reason)s?\b|\bexplain\b|\bbecause of what\b",
     re.IGNORECASE,
 )
 _DOCUMENT = re.compile(
@@ -66,6 +66,6 @@ def read_clauses(question: str) -> tuple[Clause, ...]:
 
 
 def without_cause(text: str) -> str:
-    """A question after a cause as a question after its figure: `why did the margin fall in May` to `the margin in May`."""
+    """A question after a cause as one after its figure: `why did margins fall in May` becomes `margins in May`."""
     figure = _MOVEMENT.sub(" ", _CAUSE_WORDS.sub(" ", text))
     return re.sub(r"\s+", " ", figure).strip(" ,;?.")

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from rag_core.datamodel.answer import Claim, Verdict
 from rag_core.datamodel.evidence import Passage, SqlEvidence
@@ -24,7 +24,7 @@ from rag_core.workers.numbers import (
     as_number,
     find_dates,
     find_numbers,
-    format_number,
+    month_span,
 )
 from rag_core.workers.words import contains_name, content_words, find_names, overlap, plain, split_sentences
 
@@ -32,6 +32,7 @@ from rag_core.workers.words import contains_name, content_words, find_names, ove
 MIN_WORD_OVERLAP = 0.6
 MAX_COMBINED_CELLS = 60
 
+_LITERAL_DAY = re.compile(r"'(\d{4}-\d{2}-\d{2})")
 _CALCULATION = re.compile(
     r"\b(?:up|down|rose|risen|rises?|fell|fallen|falls?|increas\w*|decreas\w*|declin\w*|grew|grown|growth|drop\w*|chang\w*|"
     r"differ\w*|more|less|fewer|higher|lower|above|below|times|ratio|share|doubl\w*|tripl\w*|halv\w*|total\w*|sum|"
@@ -79,12 +80,30 @@ def sql_support(evidence: SqlEvidence) -> Support:
                 texts.append(str(cell))
         rows.append(tuple(in_row))
     text = " ".join(texts)
+    labels = " ".join(f"{meaning.label} {meaning.unit}" for meaning in evidence.meanings)
     mentions = find_numbers(
-        " ".join([evidence.task, *(str(c) for r in evidence.result.rows for c in r if isinstance(c, str))])
+        " ".join([evidence.task, labels, *(str(c) for r in evidence.result.rows for c in r if isinstance(c, str))])
     )
     spans = [(mention.first, mention.last) for mention in find_dates(text)]
+    spans += literal_periods(evidence.sql)
     groups = tuple(tuple(column) for column in columns if column) + tuple(row for row in rows if len(row) > 1)
     return Support(tuple(numbers), tuple(mentions), tuple(days), tuple(spans), plain(text), (), groups)
+
+
+def literal_periods(sql: str) -> list[tuple[date, date]]:
+    """The periods a statement reads: each literal day with the next later one, as [first, last] of a half-open range.
+
+    With every period its first and its last month and day are given, which is how a range is told in words.
+    """
+    days = [mention.first for mention in find_dates(" ".join(_LITERAL_DAY.findall(sql)))]
+    periods: list[tuple[date, date]] = []
+    for first, following in pairwise(days):
+        if first >= following:
+            continue
+        last = following - timedelta(days=1)
+        periods += [(first, last), (first, first), (last, last), month_span(first.year, first.month)]
+        periods.append(month_span(last.year, last.month))
+    return periods
 
 
 def passage_support(passage: Passage) -> Support:
@@ -179,7 +198,7 @@ def _wrong_direction(claim: str, cites_sql: bool) -> str | None:
 def judge_claim(
     claim: Claim, sql: Mapping[str, SqlEvidence], passages: Mapping[str, Passage], question: str = ""
 ) -> Claim:
-    """The claim with `supported` and `reason` set; names that the question itself uses are not asked of the evidence."""
+    """The claim with `supported` and `reason` set; names that the question uses need not stand in the evidence."""
     if not claim.markers:
         return claim.model_copy(update={"supported": False, "reason": "it cites nothing"})
     missing = [marker for marker in claim.markers if marker not in sql and marker not in passages]
@@ -227,6 +246,8 @@ def _unlike_its_source(claim: Claim, sql: Mapping[str, SqlEvidence], supports: S
     wanted = content_words(claim.text)
     if overlap(wanted, [word for one in supports for word in content_words(one.text)]) < MIN_WORD_OVERLAP:
         return "its words are not those of its source"
+    if any(plain(claim.text) in one.text for one in supports):
+        return None  # word for word
     nearest = max(
         (sentence for one in supports for sentence in one.sentences),
         key=lambda sentence: overlap(wanted, content_words(sentence)),
@@ -267,6 +288,3 @@ def evaluate(
         relevance=round(overlap(content_words(question), heard), 3) if kept else 0.0,
         citation_accuracy=round(len(kept) / len(judged), 3) if judged else 0.0,
     )
-
-
-__all__ = ["MIN_WORD_OVERLAP", "Support", "evaluate", "format_number", "judge_claim", "passage_support", "sql_support"]

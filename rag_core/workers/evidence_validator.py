@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
 from rag_core.datamodel.catalog import Catalog
-from rag_core.datamodel.evidence import Finding, Passage, SqlEvidence
+from rag_core.datamodel.evidence import ColumnMeaning, Finding, Passage, SqlEvidence
 from rag_core.workers.numbers import as_day, as_number, find_numbers
 from rag_core.workers.words import content_words, split_sentences
 
 MAX_NULL_SHARE = 0.8
+# Columns of a comparison: the first period of all has none before it.
+_COMPARED = ("_previous", "_year_ago", "_change", "_change_percent")
 MIN_AGREEMENT = 0.55
 # Units of things that are counted or measured from zero; a margin or a change can be negative, these cannot.
 _NEVER_NEGATIVE = frozenset(
@@ -25,50 +27,67 @@ _SUPERSEDED = frozenset({"superseded", "retired", "obsolete", "deprecated", "wit
 
 
 def validate_sql(evidence: SqlEvidence, catalog: Catalog | None = None, *, may_be_empty: bool = False) -> list[Finding]:
-    """Findings on one result. `severity` error means that nothing may be said from it."""
-    found: list[Finding] = []
+    """Findings on one result. `severity` error means that nothing may be said from it.
 
-    def add(code: str, severity: Any, message: str) -> None:
-        found.append(Finding(code=code, severity=severity, message=message, marker=evidence.marker))
-
+    `catalog` is needed for the fan-out check of statements that a model wrote.
+    """
     result = evidence.result
     if not result.rows:
-        add("empty", "info" if may_be_empty else "error", "the query returned no rows")
-        return found
-    for index, column in enumerate(result.columns):
-        cells = [row[index] for row in result.rows]
-        meaning = next((item for item in evidence.meanings if item.name == column.name), None)
-        label = meaning.label if meaning else column.name
-        nulls = sum(cell is None for cell in cells)
-        is_metric = meaning is not None and meaning.role == "metric"
-        if nulls == len(cells) and (is_metric or len(result.columns) == 1):
-            add("null_only", "error", f"{label} has no value at all")
-        elif nulls / len(cells) > MAX_NULL_SHARE:
-            add("null_dominant", "warning", f"{label} has no value in {nulls} of {len(cells)} rows")
-        if any(_not_finite(cell) for cell in cells):
-            add("not_finite", "error", f"{label} holds values that are no number")
-        numbers = [number for cell in cells if (number := as_number(cell)) is not None]
-        if is_metric and _NUMERIC_TYPES.match(column.type) and any(isinstance(cell, str) for cell in cells):
-            add("type_mismatch", "error", f"{label} is declared {column.type} and holds text")
-        if is_metric and not numbers and nulls < len(cells) and not any(as_day(cell) for cell in cells):
-            add("type_mismatch", "error", f"{label} should be a number and is {column.type}")
-        if (
-            is_metric
-            and meaning is not None
-            and _cannot_be_negative(meaning.unit, label)
-            and any(n < 0 for n in numbers)
-        ):
-            add("negative", "error", f"{label} is negative, which it cannot be")
+        found = [("empty", "info" if may_be_empty else "error", "the query returned no rows")]
+    else:
+        found = [problem for index in range(len(result.columns)) for problem in _column_problems(evidence, index)]
     if result.truncated_by is not None:
-        add("truncated", "warning", f"the result was cut at {result.row_count:,} rows ({result.truncated_by} cap)")
-    if result.own_limit is not None and result.row_count >= result.own_limit and evidence.strategy == "model":
-        add("own_limit", "info", f"the statement itself asked for at most {result.own_limit:,} rows")
+        told = f"the result was cut at {result.row_count:,} rows ({result.truncated_by} cap)"
+        found.append(("truncated", "warning", told))
+    if evidence.strategy == "model":
+        found += _statement_problems(evidence, catalog)
+    return [
+        Finding.model_validate({"code": code, "severity": severity, "message": message, "marker": evidence.marker})
+        for code, severity, message in found
+    ]
+
+
+def _column_problems(evidence: SqlEvidence, index: int) -> Iterator[tuple[str, str, str]]:
+    column = evidence.result.columns[index]
+    cells = [row[index] for row in evidence.result.rows]
+    meaning = next((item for item in evidence.meanings if item.name == column.name), None)
+    label = meaning.label if meaning else column.name
+    nulls = sum(cell is None for cell in cells)
+    compared = column.name.endswith(_COMPARED)
+    if nulls == len(cells) and not compared and _is_metric(meaning, evidence):
+        yield "null_only", "error", f"{label} has no value at all"
+    elif nulls / len(cells) > MAX_NULL_SHARE and not compared:
+        yield "null_dominant", "warning", f"{label} has no value in {nulls} of {len(cells)} rows"
+    if any(_not_finite(cell) for cell in cells):
+        yield "not_finite", "error", f"{label} holds values that are no number"
+    if meaning is not None and meaning.role == "metric":
+        yield from _metric_problems(meaning, column.type, cells)
+
+
+def _is_metric(meaning: ColumnMeaning | None, evidence: SqlEvidence) -> bool:
+    return (meaning is not None and meaning.role == "metric") or len(evidence.result.columns) == 1
+
+
+def _metric_problems(meaning: ColumnMeaning, kind: str, cells: Sequence[Any]) -> Iterator[tuple[str, str, str]]:
+    numbers = [number for cell in cells if (number := as_number(cell)) is not None]
+    if _NUMERIC_TYPES.match(kind) and any(isinstance(cell, str) for cell in cells):
+        yield "type_mismatch", "error", f"{meaning.label} is declared {kind} and holds text"
+    elif not numbers and any(cell is not None and as_day(cell) is None and not _not_finite(cell) for cell in cells):
+        yield "type_mismatch", "error", f"{meaning.label} should be a number and is {kind}"
+    if _cannot_be_negative(meaning.unit, meaning.label) and any(number < 0 for number in numbers):
+        yield "negative", "error", f"{meaning.label} is negative, which it cannot be"
+
+
+def _statement_problems(evidence: SqlEvidence, catalog: Catalog | None) -> Iterator[tuple[str, str, str]]:
+    """What may be wrong with a statement that nobody verified."""
+    result = evidence.result
+    if result.own_limit is not None and result.row_count >= result.own_limit:
+        yield "own_limit", "info", f"the statement itself asked for at most {result.own_limit:,} rows"
     duplicates = _duplicate_rows(evidence)
     if duplicates:
-        add("fan_out", "warning", f"{duplicates} rows repeat another one: a join may have multiplied rows")
-    if evidence.strategy == "model" and catalog is not None and (reason := fan_out_risk(evidence, catalog)):
-        add("fan_out_risk", "warning", reason)
-    return found
+        yield "fan_out", "warning", f"{duplicates} rows repeat another one: a join may have multiplied rows"
+    if catalog is not None and (reason := fan_out_risk(evidence, catalog)):
+        yield "fan_out_risk", "warning", reason
 
 
 def _not_finite(cell: Any) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import calendar
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -27,12 +28,15 @@ class FigureBlock(Record):
     headline_unit: str = ""
 
 
-def describe_result(evidence: SqlEvidence, query: MetricQuery | None = None) -> FigureBlock:
+def describe_result(
+    evidence: SqlEvidence, query: MetricQuery | None = None, spoken: Mapping[str, str] | None = None
+) -> FigureBlock:
     """Sentences and a table for a result.
 
     Args:
         evidence: a result with at least one row.
         query: the metric query it answers, which gives the words for its filters and period; None for other SQL.
+        spoken: words for stored values.
     """
     if not evidence.result.rows:
         return FigureBlock()
@@ -40,9 +44,9 @@ def describe_result(evidence: SqlEvidence, query: MetricQuery | None = None) -> 
     metrics = [index for index, meaning in enumerate(meanings) if meaning.role == "metric"]
     base = [index for index in metrics if query is None or not meanings[index].name.endswith(_DERIVED)] or metrics
     if len(evidence.result.rows) == 1 and base:
-        return _single_row(evidence, meanings, base, query)
+        return _single_row(evidence, meanings, base, query, scope(query, spoken or {}))
     if base:
-        return _many_rows(evidence, meanings, base, query)
+        return _many_rows(evidence, meanings, base, query, scope(query, spoken or {}))
     return FigureBlock(sentences=_listing(evidence, meanings), table=render_table(evidence, meanings))
 
 
@@ -82,6 +86,19 @@ def show_cell(value: Any, meaning: ColumnMeaning, *, unit: bool = False) -> str:
     return format_number(value, meaning.unit if unit else "", meaning.decimals)
 
 
+def _verb(label: str) -> str:
+    """`were` behind a label in the plural: its last word before any bracket or comma ends in a plain s."""
+    head = re.split(r"[(,]", label)[0].split()
+    last = head[-1].lower() if head else ""
+    return "were" if last.endswith("s") and not last.endswith(("ss", "us", "is")) else "was"
+
+
+def _with_unit(value: Any, meaning: ColumnMeaning) -> str:
+    """A cell with its unit, which is left out where the label says it: `Orders were 2,597`."""
+    said = meaning.unit.isalpha() and meaning.unit.lower() in meaning.label.lower()
+    return show_cell(value, meaning, unit=not said)
+
+
 def show_period(day: date, grain: str) -> str:
     """The period that begins on a day, by the name of its column."""
     if grain == "year":
@@ -93,13 +110,16 @@ def show_period(day: date, grain: str) -> str:
     return day.isoformat()
 
 
-def scope(query: MetricQuery | None) -> str:
-    """The filters of a query as words behind a metric's label: ` of Nordics and DACH`."""
+def scope(query: MetricQuery | None, spoken: Mapping[str, str]) -> str:
+    """The filters of a query as words behind a metric's label: ` of Nordics and DACH`.
+
+    `spoken` gives the words for stored values that people write otherwise (`mid_market`).
+    """
     if query is None:
         return ""
     parts = []
     for item in query.filters:
-        values = [str(value) for value in item.values]
+        values = ["no value" if value is None else spoken.get(str(value), str(value)) for value in item.values]
         joined = (
             values[0]
             if len(values) == 1
@@ -135,18 +155,17 @@ def compared_period(query: MetricQuery) -> str:
 
 
 def _single_row(
-    evidence: SqlEvidence, meanings: Sequence[ColumnMeaning], base: Sequence[int], query: MetricQuery | None
+    evidence: SqlEvidence, meanings: Sequence[ColumnMeaning], base: Sequence[int], query: MetricQuery | None, place: str
 ) -> FigureBlock:
     row = evidence.result.rows[0]
     names = [show_cell(row[i], meanings[i]) for i in range(len(row)) if meanings[i].role in ("dimension", "time")]
     sentences = []
     for index in base:
         meaning = meanings[index]
-        place = scope(query)
         if names and (query is None or query.dimensions or query.grain):
             place = f" of {', '.join(names)}"
         when = period_words(query.time_range if query else None)
-        text = f"{meaning.label}{place}{when} was {show_cell(row[index], meaning, unit=True)}"
+        text = f"{meaning.label}{place}{when} {_verb(meaning.label)} {_with_unit(row[index], meaning)}"
         sentences.append(text + _comparison(row, meanings, meaning.name, query) + ".")
     first = base[0]
     return FigureBlock(sentences=tuple(sentences), headline_value=row[first], headline_unit=meanings[first].unit)
@@ -182,7 +201,7 @@ def _comparison(row: Sequence[Any], meanings: Sequence[ColumnMeaning], name: str
 
 
 def _many_rows(
-    evidence: SqlEvidence, meanings: Sequence[ColumnMeaning], base: Sequence[int], query: MetricQuery | None
+    evidence: SqlEvidence, meanings: Sequence[ColumnMeaning], base: Sequence[int], query: MetricQuery | None, place: str
 ) -> FigureBlock:
     rows = evidence.result.rows
     keys = [i for i in range(len(meanings)) if meanings[i].role in ("dimension", "time")]
@@ -190,7 +209,7 @@ def _many_rows(
     meaning = meanings[index]
     valued = [(number, row) for row in rows if (number := as_number(row[index])) is not None]
     sentences: list[str] = []
-    where = scope(query) + period_words(query.time_range if query else None)
+    where = place + period_words(query.time_range if query else None)
     if valued and keys:
         top = max(valued, key=lambda pair: pair[0])
         low = min(valued, key=lambda pair: pair[0])
@@ -199,18 +218,19 @@ def _many_rows(
             which = "highest" if query.order == "descending" else "lowest"
             if query.order_by == "value":
                 label = _inside(meaning.label)
-                sentences.append(
-                    f"{_key(best, keys, meanings)} had the {which} {label}{where}: {show_cell(best[index], meaning, unit=True)}."
-                )
+                shown = show_cell(best[index], meaning, unit=True)
+                sentences.append(f"{_key(best, keys, meanings)} had the {which} {label}{where}: {shown}.")
             else:
                 sentences.append(f"{meaning.label}{where} by {_labels(keys, meanings)}, the {which} change first.")
         elif top[0] == low[0]:
-            sentences.append(f"{meaning.label}{where} was {show_cell(top[1][index], meaning, unit=True)} throughout.")
+            sentences.append(
+                f"{meaning.label}{where} {_verb(meaning.label)} {_with_unit(top[1][index], meaning)} throughout."
+            )
         else:
             sentences.append(
-                f"{meaning.label}{where} was highest in {_key(top[1], keys, meanings)} with "
-                f"{show_cell(top[1][index], meaning, unit=True)} and lowest in {_key(low[1], keys, meanings)} with "
-                f"{show_cell(low[1][index], meaning, unit=True)}."
+                f"{meaning.label}{where} {_verb(meaning.label)} highest in {_key(top[1], keys, meanings)} with "
+                f"{_with_unit(top[1][index], meaning)} and lowest in {_key(low[1], keys, meanings)} with "
+                f"{_with_unit(low[1][index], meaning)}."
             )
     ranked = query is not None and query.order is not None
     return FigureBlock(

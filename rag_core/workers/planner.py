@@ -61,6 +61,7 @@ class Planner:
         self.semantic_model = semantic_model
         self.chat_model = chat_model
         self._router = router_model or chat_model
+        self.spoken = spoken_values(semantic_model)
         self._matcher = Matcher(semantic_model, values)
 
     def plan(
@@ -81,12 +82,10 @@ class Planner:
             only: list[Step] = [self._sql_step("s1", question, whole)]
             return self._plan(question, run_date, only, _strategy(only)), Usage()
         steps, unmatched, clarification = self._read_by_clause(question, run_date, whole)
-        if clarification:
-            plan = self._plan(question, run_date, [], "none", clarification=clarification)
-            return plan, Usage()
         if unmatched and self._router is not None and strategy == "auto":
             return self._plan_by_model(question, run_date, unmatched, tables)
-        return self._plan(question, run_date, steps, _strategy(steps), unmatched=unmatched), Usage()
+        plan = self._plan(question, run_date, steps, _strategy(steps), unmatched=unmatched, clarification=clarification)
+        return plan, Usage()
 
     # ------------------------------------------------------------------ without a model
 
@@ -99,6 +98,7 @@ class Planner:
         searches: list[Clause] = []
         unmatched: list[str] = []
         queries: list[MetricQuery] = []
+        clarification: str | None = None
         for clause in clauses:
             match = whole if len(clauses) == 1 and not clause.asks_cause else self._matcher.match(clause.text, run_date)
             if clause.asks_cause:
@@ -113,33 +113,30 @@ class Planner:
                 steps.append(step)
                 if step.metric_query is not None:
                     queries.append(step.metric_query)
-            elif len(clauses) == 1 and match.ambiguous and not match.unmatched and not clause.asks_documents:
-                return [], (), _clarification(match)
             else:
-                searches.append(clause)
-                if _has_figure(match) and not clause.asks_documents:
-                    unmatched += match.unmatched or ((match.reason,) if match.reason else ())
+                # A figure that is not understood beside a question for documents is left out and named; alone, the
+                # documents may still hold it.
+                if len(clauses) == 1 or clause.asks_documents or not _after_figure(match):
+                    searches.append(clause)
+                if _after_figure(match) and not match.unmatched and not clause.asks_documents:
+                    clarification = clarification or _clarification(match)
+                if _after_figure(match) and not clause.asks_documents:
+                    unmatched += match.unmatched
         context = " ".join(dict.fromkeys(self._context(query) for query in queries))
         for index, clause in enumerate(searches, start=1):
             text = f"{clause.text} {context}".strip() if context else clause.text
             if not context and len(clauses) > 1:
                 text = question
             steps.append(SearchStep(step_id=f"d{index}", task=clause.text, query=text, top=SEARCH_TOP))
-        return steps, tuple(dict.fromkeys(unmatched)), None
+        return steps, tuple(dict.fromkeys(unmatched)), clarification
 
     def _context(self, query: MetricQuery) -> str:
         """The words that a search needs to know what the figures are of: labels, filters and the period."""
         words = [self.semantic_model.label(name) for name in query.metrics]
-        words += [self._spoken(item.dimension, value) for item in query.filters for value in item.values]
+        words += [self.spoken.get(str(value), str(value)) for item in query.filters for value in item.values]
         if query.time_range is not None and (query.time_range.start or query.time_range.end):
             words.append(describe_range(query.time_range))
         return " ".join(words)
-
-    def _spoken(self, dimension: str, value: object) -> str:
-        """A stored value as people write it: `mid_market` with its first synonym, others as they are."""
-        definition = self.semantic_model.dimensions.get(dimension)
-        spoken = definition.values.get(str(value), ()) if definition is not None and "_" in str(value) else ()
-        return spoken[0] if spoken else str(value)
 
     def _sql_step(self, step_id: str, text: str, match: Match) -> SqlStep:
         if match.verified is not None:
@@ -212,13 +209,23 @@ class Planner:
             question=question,
             run_date=run_date,
             query_type=query_type,
-            complexity="simple" if len(steps) < 2 else "complex",
+            complexity="simple" if len(steps) < 2 and len(read_clauses(question)) < 2 else "complex",
             strategy=strategy,
             steps=tuple(steps),
             reasoning=reasoning or _reasoning(query_type, steps),
             unmatched=unmatched,
             clarification=clarification,
         )
+
+
+def spoken_values(model: SemanticModel) -> dict[str, str]:
+    """Words for stored values that are codes: `mid_market` is `mid-market`, `smb` is `SMB`."""
+    return {
+        value: words[0]
+        for dimension in model.dimensions.values()
+        for value, words in sorted(dimension.values.items())
+        if words and ("_" in value or value == words[0].lower())
+    }
 
 
 def plan_id(question: str, steps: Sequence[Step]) -> str:
@@ -243,9 +250,15 @@ def _strategy(steps: Sequence[Step]) -> Strategy:
     return "documents" if steps else "none"
 
 
-def _has_figure(match: Match) -> bool:
-    """Whether a metric was recognised, so that the words left over change what is counted."""
-    return match.query is not None or any(span.role == "metric" for span in match.spans)
+def _after_figure(match: Match) -> bool:
+    """Whether a clause is after a figure: one was recognised, and no more words are left over than were understood.
+
+    The words left over then change what is counted, so that the figure without them would be another one.
+    """
+    if match.query is None and not any(span.role == "figure" for span in match.spans):
+        return False
+    understood = sum(1 for span in match.spans if span.role not in ("unit", "said without meaning"))
+    return len(match.unmatched) <= understood
 
 
 def _with_change(query: MetricQuery) -> MetricQuery:
@@ -260,9 +273,10 @@ def _with_change(query: MetricQuery) -> MetricQuery:
 
 
 def _clarification(match: Match) -> str:
-    first = match.ambiguous[0]
-    question = first.question[:1].upper() + first.question[1:]
-    return f"{question.rstrip('.?')}. Which one is meant?"
+    if not match.ambiguous:
+        return f"{match.reason[:1].upper()}{match.reason[1:]}" + ("" if match.reason.endswith(".") else ".")
+    question = match.ambiguous[0].question
+    return f"{question[:1].upper()}{question[1:].rstrip('.?')}. Which one is meant?"
 
 
 def _reasoning(query_type: QueryType, steps: Sequence[Step]) -> str:

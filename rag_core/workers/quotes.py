@@ -8,6 +8,7 @@ thing asked for; how well its passage did in the search; and how well its neighb
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +16,22 @@ from dataclasses import dataclass
 from rag_core.connectors.base import Embedder
 from rag_core.datamodel.evidence import Passage
 from rag_core.retrieval.tokens import tokenize
-from rag_core.workers.asks import fit, is_byline
+from rag_core.workers.asks import asks_cause, fit, holds_cause, is_byline
 from rag_core.workers.units import Unit, split_units
 
 # Weights of the parts of a score. Measured on the sample's document questions (see docs/evaluation.md).
 OWN_WORDS, HEADING_WORDS, MEANING, MEANING_UNDER_HEADING, KIND, PASSAGE, NEIGHBOUR = 0.7, 0.3, 0.4, 0.6, 0.5, 0.3, 0.1
-# Share of the best score that a further quote must reach.
-NEXT_BEST = 0.6
+# Share of the best score that a further quote must reach; a cause is told in several sentences of one document.
+NEXT_BEST, NEXT_CAUSE = 0.6, 0.4
+# Words that only say what the question is about weigh so much of those that say what is asked.
+CONTEXT = 0.4
+_MOVES = (
+    (
+        "<up>",
+        re.compile(r"\b(?:ris\w+|rose|increas\w+|grow\w*|grew|jump\w*|climb\w*|doubl\w+|tripl\w+|higher|surg\w+)\b"),
+    ),
+    ("<down>", re.compile(r"\b(?:fall\w*|fell|drop\w*|declin\w*|decreas\w*|shrink\w*|shrank|shrunk|lower|weak\w*)\b")),
+)
 LONG, TOO_LONG = 60, 0.15
 CODE = 0.2
 
@@ -37,13 +47,20 @@ class Quote:
 
 
 def best_quotes(
-    question: str, passages: Sequence[Passage], *, embedder: Embedder | None = None, limit: int = 4, floor: float = 0.15
+    question: str,
+    passages: Sequence[Passage],
+    *,
+    context: str = "",
+    embedder: Embedder | None = None,
+    limit: int = 4,
+    floor: float = 0.15,
 ) -> list[Quote]:
     """The units that answer best, best first; ties in the order of the passages and their text.
 
     Args:
         question: in plain words.
         passages: in the order of the search.
+        context: further words that say what the question is about.
         embedder: likeness of meaning counts where given.
         limit: most quotes.
         floor: least score; nothing above it gives an empty list.
@@ -56,12 +73,14 @@ def best_quotes(
     ]
     if not units:
         return []
-    quotes = _scored(question, passages, units, embedder)
+    quotes = _scored(question, context, passages, units, embedder)
     quotes.sort(key=lambda quote: (-quote.score, quote.passage, quote.unit.order))
     kept: list[Quote] = []
     for quote in quotes:
-        if quote.score < floor or (kept and quote.score < NEXT_BEST * kept[0].score):
+        if quote.score < floor or (kept and quote.score < NEXT_CAUSE * kept[0].score):
             break
+        if kept and quote.score < NEXT_BEST * kept[0].score and not _continues(question, quote, kept[0], passages):
+            continue
         if any(_same(quote.unit.shown, other.unit.shown) for other in kept):
             continue
         kept.append(quote)
@@ -70,14 +89,47 @@ def best_quotes(
     return kept
 
 
+def _continues(question: str, quote: Quote, best: Quote, passages: Sequence[Passage]) -> bool:
+    """Whether a weaker quote goes on with the cause that the best one begins to tell."""
+    same = passages[quote.passage].document_id == passages[best.passage].document_id
+    return same and asks_cause(question) and holds_cause(quote.unit.shown)
+
+
+def quote_words(text: str) -> list[str]:
+    """Terms of a text; words of rising and falling stand for one another."""
+    terms = tokenize(text)
+    lowered = text.lower()
+    return terms + [mark for mark, pattern in _MOVES if pattern.search(lowered)]
+
+
+def coverage(question: str, passages: Sequence[Passage]) -> float:
+    """Share of the question's words that stand in the quotes of one passage with its title and headings; the best one.
+
+    Words that stand nowhere count as missing, which `Quote.held` does not do.
+    """
+    wanted = set(tokenize(question))
+    shares = [
+        len(wanted & set(tokenize(" ".join([passage.title, *passage.heading_path, *passage.quotes])))) / len(wanted)
+        for passage in passages
+        if passage.quotes and wanted
+    ]
+    return max(shares, default=0.0)
+
+
 def _scored(
-    question: str, passages: Sequence[Passage], units: Sequence[tuple[int, Unit]], embedder: Embedder | None
+    question: str,
+    context: str,
+    passages: Sequence[Passage],
+    units: Sequence[tuple[int, Unit]],
+    embedder: Embedder | None,
 ) -> list[Quote]:
-    heads = [set(tokenize(" ".join([passage.title, *passage.heading_path]))) for passage in passages]
-    present = [set(tokenize(unit.shown)) for _, unit in units]
-    weights = _weigh_words(question, [words | heads[index] for words, (index, _) in zip(present, units, strict=True)])
+    heads = [set(quote_words(" ".join([passage.title, *passage.heading_path]))) for passage in passages]
+    present = [set(quote_words(unit.shown)) for _, unit in units]
+    weights = _weigh_words(
+        question, context, [words | heads[index] for words, (index, _) in zip(present, units, strict=True)]
+    )
     total = sum(weights.values()) or 1.0
-    meaning = _meaning(question, passages, units, embedder)
+    meaning = _meaning(f"{question} {context}".strip(), passages, units, embedder)
     priors = _priors(passages)
     asks_code = "command" in question.lower()
     own_share, scores = [], []
@@ -97,12 +149,14 @@ def _scored(
     ]
 
 
-def _weigh_words(question: str, units: Sequence[set[str]]) -> dict[str, float]:
+def _weigh_words(question: str, context: str, units: Sequence[set[str]]) -> dict[str, float]:
     """Weight of each distinct word of the question among these units; rare ones weigh more, absent ones nothing."""
+    asked = dict.fromkeys(quote_words(question), 1.0)
+    shares = {**dict.fromkeys(quote_words(context), CONTEXT), **asked}
     counts = Counter(word for unit in units for word in unit)
     return {
-        word: math.log(1 + (len(units) + 1) / (counts[word] + 0.5)) if counts[word] else 0.0
-        for word in dict.fromkeys(tokenize(question))
+        word: share * math.log(1 + (len(units) + 1) / (counts[word] + 0.5)) if counts[word] else 0.0
+        for word, share in shares.items()
     }
 
 
@@ -144,5 +198,7 @@ def _neighbour(at: int, units: Sequence[tuple[int, Unit]], scores: Sequence[floa
 
 def _same(first: str, second: str) -> bool:
     """Whether two units say the same in nearly the same words (an overlap of chunks, a copied sentence)."""
+    if first in second or second in first:
+        return True
     one, other = set(tokenize(first)), set(tokenize(second))
     return bool(one and other) and len(one & other) >= 0.85 * max(len(one), len(other))

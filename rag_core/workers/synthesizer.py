@@ -44,10 +44,12 @@ def draft_answer(
     passages: Sequence[Passage],
     findings: Sequence[Finding],
     queries: Mapping[str, MetricQuery],
+    spoken: Mapping[str, str] | None = None,
 ) -> Draft:
     """A draft from results and quotes: figures first, then what documents say; nothing is inferred.
 
-    Results that a finding of severity `error` names are left out. `queries` are the metric queries by step.
+    Results that a finding of severity `error` names are left out. `queries` are the metric queries by step,
+    `spoken` words for stored values.
     """
     stopped = {finding.marker for finding in findings if finding.severity == "error"}
     blocks: list[Block] = []
@@ -55,7 +57,7 @@ def draft_answer(
     for evidence in sql:
         if evidence.marker in stopped:
             continue
-        figures = describe_result(evidence, queries.get(evidence.step_id))
+        figures = describe_result(evidence, queries.get(evidence.step_id), spoken)
         claims = tuple(Claim(text=text, markers=(evidence.marker,)) for text in figures.sentences)
         blocks.append(Block(claims=claims, table=figures.table, table_marker=evidence.marker if figures.table else ""))
         headline = headline or (figures if figures.headline_value is not None else None)

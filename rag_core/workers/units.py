@@ -16,6 +16,10 @@ _TABLE_RULE = re.compile(r"^\s*\|[\s|:-]+\|\s*$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)\s*(?P<language>\w*)")
 _RECORD = re.compile(r"^\s*(?P<dash>- )?(?P<key>[A-Za-z_][\w .-]{0,60}):\s+(?P<value>\S.*)$")
 _PATH = re.compile(r"^(?P<parent>[A-Za-z_][\w.\[\]-]*)\.(?P<key>[\w -]+):\s*(?P<value>.*)$")
+_LEANS = re.compile(
+    r"(?:That|This|These|Those|It|They|He|She|Their|Its|Such|So|Therefore|Both|Then|After that|Before that|Only then|"
+    r"Instead|Otherwise|From then|Until then|Since then|By then|Eleven of them|Neither)\b"
+)
 _EMPHASIS = re.compile(r"(\*\*|__|`)")
 
 
@@ -48,9 +52,16 @@ class _Collector:
             self.units.append(Unit(clean, verbatim, kind, len(self.units)))
 
     def close_paragraph(self) -> None:
-        for sentence in split_sentences(" ".join(self.paragraph)):
-            self.add(sentence, sentence, "sentence")
+        self.add_prose(" ".join(self.paragraph), "sentence")
         self.paragraph.clear()
+
+    def add_prose(self, text: str, kind: UnitKind) -> None:
+        """Sentences; one that leans on the sentence before ("That is why ...") is told together with it."""
+        before = ""
+        for sentence in split_sentences(text):
+            whole = f"{before} {sentence}" if before and _LEANS.match(sentence) else sentence
+            self.add(whole, whole, kind)
+            before = sentence
 
     def close_record(self) -> None:
         if self.record:
@@ -78,8 +89,7 @@ class _Collector:
         path = _PATH.match(text)
         if path is None:
             self.close_record()
-            for sentence in split_sentences(text):
-                self.add(sentence, sentence, "item")
+            self.add_prose(text, "item")
             return
         if path["parent"] != self.parent:
             self.close_record()

@@ -12,7 +12,7 @@ from rag_core.datamodel.plan import SearchStep
 from rag_core.workers.outcome import StepOutcome
 from rag_core.workers.quotes import best_quotes
 
-MAX_QUOTES = 4
+MAX_QUOTES = 5
 
 _STATUS = re.compile(r"\bStatus:\s*(?P<status>superseded|retired|obsolete|withdrawn)\b", re.IGNORECASE)
 _DATE = re.compile(r"\bDate:\s*(?P<date>\d{4}-\d{2}-\d{2})")
@@ -52,7 +52,8 @@ def pick_quotes(step: SearchStep, found: SearchOutcome, embedder: Embedder | Non
     passages = [passage.model_copy(update={"step_id": step.step_id}) for passage in tell_status(found.passages)]
     if found.null_signal:
         return tuple(passages)
-    quotes = best_quotes(step.query, passages, embedder=embedder, limit=MAX_QUOTES)
+    context = step.query if step.query != step.task else ""
+    quotes = best_quotes(step.task, passages, context=context, embedder=embedder, limit=MAX_QUOTES)
     return tuple(
         passage.model_copy(update={"quotes": tuple(quote.unit.verbatim for quote in quotes if quote.passage == index)})
         for index, passage in enumerate(passages)

@@ -10,7 +10,8 @@ from functools import cache
 STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
-        """a about above after again all also am an and any are as at be because been before being below between both but
+        """a about above after again all also am an and any are as at be because been before being below
+        between both but
         by can could did do does doing down during each else ever few for from further give given gives had has have
         having he her here hers him his how i if in into is it its itself just me more most my no nor not now of off on
         once only or other our ours out over own per please same say says she should show shown so some such tell than
@@ -26,7 +27,8 @@ _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|approx|No|Nos|vs|etc|Dr|Mr|Ms|St|
 _ORDINARY = frozenset(
     re.findall(
         r"\w+",
-        """a an and as at by for from he her here his how i if in it its no not of on one or our she so some such that the
+        """a an and as at by for from he her here his how i if in it its no not of on one or our she so some
+        such that the
         their then there these they this those to two three under until we what when where which while who why with you
         both each every all most many few after before during since because yes january february march april may june
         july august september october november december monday tuesday wednesday thursday friday saturday sunday jan feb

@@ -197,7 +197,7 @@ def test_a_silent_endpoint_is_unavailable(endpoint: Endpoint) -> None:
 
     endpoint.replies = Slow()
     try:
-        with pytest.raises(ServiceUnavailable, match="within 0.2 seconds"):
+        with pytest.raises(ServiceUnavailable, match=r"within 0\.2 seconds"):
             model_at(endpoint, timeout_seconds=0.2).complete("rules", "question", Thought)
     finally:
         release.set()

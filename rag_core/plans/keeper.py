@@ -1,0 +1,110 @@
+"""Decides whether a question is replayed or planned anew, and keeps what answered it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from pydantic import BaseModel
+
+from rag_core.datamodel.answer import Answer
+from rag_core.datamodel.catalog import Catalog
+from rag_core.datamodel.plan import Plan, SqlStep, Step
+from rag_core.plans.fingerprint import MISSING, changed, question_key, take_fingerprints
+from rag_core.plans.replay import replay_plan
+from rag_core.plans.store import KeptPlan, PlanRun, PlanStore
+from rag_core.prompts.loader import prompts_version
+
+KEEPABLE = ("answered", "partial")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanKeeper:
+    """Keeps plans of one orchestrator. `catalog` and `policy` give what holds now."""
+
+    store: PlanStore
+    catalog: Callable[[], Catalog]
+    policy: Callable[[], BaseModel]
+    semantic_model: BaseModel
+    chat_model: str = ""
+
+    def recall(self, question: str, run_date: date) -> tuple[Plan | None, KeptPlan | None]:
+        """The plan to replay, and the kept one it comes from; the first is None where the question is planned anew.
+
+        A kept plan whose fingerprints changed becomes stale, or broken where a table it reads is gone.
+        """
+        kept = self.store.find(question_key(question))
+        if kept is None:
+            return None, None
+        differing = changed(kept.fingerprints, self.fingerprints(kept.plan, kept.tables))
+        if differing:
+            now = self.fingerprints(kept.plan, kept.tables)
+            gone = any(now.get(kind) == MISSING for kind in differing)
+            self.store.set_state(kept.plan_id, "broken" if gone else "stale", f"changed: {', '.join(differing)}")
+            return None, kept
+        return replay_plan(kept.plan, run_date), kept
+
+    def fingerprints(self, plan: Plan, tables: Sequence[str]) -> dict[str, str]:
+        """Hashes of what a plan rests on, as it is now."""
+        return take_fingerprints(
+            plan,
+            tables,
+            self.catalog(),
+            policy=self.policy(),
+            semantic_model=self.semantic_model,
+            index_version=self.store.index_version() if any(step.kind == "search" for step in plan.steps) else "",
+            prompts=prompts_version(),
+            chat_model=self.chat_model,
+        )
+
+    def keep(self, plan: Plan, answer: Answer) -> bool:
+        """Keeps a plan that has answered; a plan that did not, or whose SQL was mended, is not kept."""
+        if answer.status not in KEEPABLE or not plan.steps or any(item.confidence < 1 for item in answer.sql):
+            return False
+        statements = {item.step_id: item.sql for item in answer.sql}
+        tables = tuple(sorted({table for item in answer.sql for table in item.tables}))
+        columns = tuple(sorted({column for item in answer.sql for column in item.columns}))
+        whole = plan.model_copy(update={"steps": tuple(_with_sql(step, statements) for step in plan.steps)})
+        self.store.save(
+            KeptPlan(
+                plan_id=plan.plan_id,
+                question_key=question_key(plan.question),
+                question=plan.question,
+                question_id=answer.question_id,
+                strategy=plan.strategy,
+                plan=whole,
+                statements=statements,
+                tables=tables,
+                columns=columns,
+                fingerprints=self.fingerprints(whole, tables),
+            )
+        )
+        return True
+
+    def record(self, answer: Answer, *, replayed: bool, milliseconds: float) -> None:
+        """Adds a run to the plan's history."""
+        self.store.record_run(
+            answer.plan_id,
+            PlanRun(
+                run_id=answer.run_id,
+                run_date=answer.run_date,
+                status=answer.status,
+                replayed=replayed,
+                model_calls=answer.usage.model_calls,
+                prompt_tokens=answer.usage.prompt_tokens,
+                completion_tokens=answer.usage.completion_tokens,
+                milliseconds=milliseconds,
+            ),
+        )
+
+    def give_up(self, kept: KeptPlan, reason: str) -> None:
+        """Marks a plan that failed when it was replayed."""
+        self.store.set_state(kept.plan_id, "broken", reason[:300])
+
+
+def _with_sql(step: Step, statements: dict[str, str]) -> Step:
+    """A step that a model wrote SQL for, with that SQL, so that a replay asks no model."""
+    if isinstance(step, SqlStep) and step.metric_query is None and step.sql is None and step.step_id in statements:
+        return step.model_copy(update={"sql": statements[step.step_id]})
+    return step
