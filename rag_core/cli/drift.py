@@ -134,14 +134,18 @@ def register(app: typer.Typer) -> None:
     def accept(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
         """Accept changes: the schema is meant to be so."""
         with open_services() as services:
-            done = accept_events(services.store, events, actor=person(actor), note=note)
+            done = accept_events(
+                services.store, events, actor=person(actor), note=note, lineage=model_lineage(services.semantic_model)
+            )
         emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
 
     @group.command()
     def reject(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
         """Reject changes: they are to be undone; of a probable rename: it is none."""
         with open_services() as services:
-            done = reject_events(services.store, events, actor=person(actor), note=note)
+            done = reject_events(
+                services.store, events, actor=person(actor), note=note, lineage=model_lineage(services.semantic_model)
+            )
         emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
 
     @group.command("map")
@@ -154,5 +158,6 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Say what a column or table that vanished has become."""
         with open_services() as services:
-            done = (map_event(services.store, event, to, actor=person(actor), note=note),)
+            lineage = model_lineage(services.semantic_model)
+            done = (map_event(services.store, event, to, actor=person(actor), note=note, lineage=lineage),)
         emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))

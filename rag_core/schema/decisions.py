@@ -21,7 +21,13 @@ _RENAMED = frozenset({"column_renamed", "table_renamed", "table_moved"})
 
 
 def accept_events(
-    store: Store, names: Sequence[str], *, actor: str, note: str = "", now: datetime | None = None
+    store: Store,
+    names: Sequence[str],
+    *,
+    actor: str,
+    note: str = "",
+    now: datetime | None = None,
+    lineage: Sequence[Lineage] = (),
 ) -> tuple[DriftEvent, ...]:
     """Accepts changes: what is there now becomes the schema that later checks compare with.
 
@@ -42,12 +48,18 @@ def accept_events(
                 connection.execute(statement("drift/release_snapshot"), {"snapshot_id": item.event.snapshot_id})
         held = {item.warehouse for item in found if item.event.change.kind == MASS}
         for warehouse in dict.fromkeys(item.warehouse for item in found):
-            settle(connection, warehouse, actor=actor, moment=moment, confirmed=warehouse in held)
+            settle(connection, warehouse, actor=actor, moment=moment, confirmed=warehouse in held, lineage=lineage)
         return tuple(find_event(connection, str(item.event.event_id)).event for item in found)
 
 
 def reject_events(
-    store: Store, names: Sequence[str], *, actor: str, note: str = "", now: datetime | None = None
+    store: Store,
+    names: Sequence[str],
+    *,
+    actor: str,
+    note: str = "",
+    now: datetime | None = None,
+    lineage: Sequence[Lineage] = (),
 ) -> tuple[DriftEvent, ...]:
     """Rejects changes: they stay on record, without further alerts, until the schema goes back.
 
@@ -71,12 +83,19 @@ def reject_events(
                 )
             decide_event(connection, item.event, "reject", actor=actor, moment=moment, note=note)
         for warehouse in dict.fromkeys(item.warehouse for item in found):
-            settle(connection, warehouse, actor=actor, moment=moment)
+            settle(connection, warehouse, actor=actor, moment=moment, lineage=lineage)
         return tuple(find_event(connection, str(item.event.event_id)).event for item in found)
 
 
 def map_event(
-    store: Store, name: str, target: str, *, actor: str, note: str = "", now: datetime | None = None
+    store: Store,
+    name: str,
+    target: str,
+    *,
+    actor: str,
+    note: str = "",
+    now: datetime | None = None,
+    lineage: Sequence[Lineage] = (),
 ) -> DriftEvent:
     """Records that what vanished is now called `target`, and accepts that rename.
 
@@ -87,6 +106,7 @@ def map_event(
         actor: who decides.
         note: why.
         now: time of the decision.
+        lineage: what reads the schema besides kept plans, for events that follow from the decision.
 
     Raises:
         ConfigurationError: no such event, nothing vanished by it, or the target is not something that appeared.
@@ -101,7 +121,7 @@ def map_event(
         full = target if "." in target or change.column is None else f"{change.table}.{target}"
         _confirm(connection, item, full, actor, moment)
         decide_event(connection, item.event, "map", actor=actor, moment=moment, target=full, note=note)
-        settle(connection, item.warehouse, actor=actor, moment=moment)
+        settle(connection, item.warehouse, actor=actor, moment=moment, lineage=lineage)
         for event in _renames_of(connection, item.warehouse, change.object):
             decide_event(connection, event, "accept", actor=actor, moment=moment, note=f"mapped to {full}")
             break
@@ -109,7 +129,7 @@ def map_event(
             raise ConfigurationError(
                 f"{full} did not appear in the place of {change.object}: it cannot be its new name"
             )
-        settle(connection, item.warehouse, actor=actor, moment=moment)
+        settle(connection, item.warehouse, actor=actor, moment=moment, lineage=lineage)
         return find_event(connection, str(item.event.event_id)).event
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import cache
 from typing import NamedTuple
 
 from rag_core.datamodel.catalog import Catalog, CatalogTable
@@ -62,17 +64,17 @@ def diff_catalogs(
     tables = pair_tables(
         watched.before, watched.after, proving=proving, threshold=wanted.rename_threshold, decisions=decisions
     )
+    pairs = [pair for pair in tables.pairs if not _is_same(pair)]
     columns = [
-        pair_columns(pair, proving=proving, threshold=wanted.rename_threshold, decisions=decisions)
-        for pair in tables.pairs
+        pair_columns(pair, proving=proving, threshold=wanted.rename_threshold, decisions=decisions) for pair in pairs
     ]
-    renames = _renames(tables, columns)
+    renames = _renames(pairs, columns)
     changes = [*watched.changes, *_diff_presence(tables, before, after, maker)]
     gone = {table.name for table in tables.gone}
-    for pair, pairs in zip(tables.pairs, columns, strict=True):
+    for pair, its_columns in zip(pairs, columns, strict=True):
         changes.extend(diff_table(pair, renames, maker, after.dialect))
-        changes.extend(diff_columns(pair, pairs, maker))
-        changes.extend(diff_keys(pair, pairs, renames, gone, maker))
+        changes.extend(diff_columns(pair, its_columns, maker))
+        changes.extend(diff_keys(pair, its_columns, renames, gone, maker))
     return in_order(changes)
 
 
@@ -92,21 +94,38 @@ def proven_renames(changes: Iterable[Change]) -> Renames:
 
 def matches(name: str, patterns: Iterable[str]) -> bool:
     """Whether a dotted name fits one of the patterns with `*`, without regard to case."""
-    lowered = name.lower()
-    return any(fnmatchcase(lowered, pattern.lower()) for pattern in patterns)
+    return _compiled(tuple(patterns)).match(name.lower()) is not None
 
 
-def _renames(tables: TablePairs, columns: list[ColumnPairs]) -> Renames:
+@cache
+def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(translate(pattern.lower()) for pattern in patterns) or r"(?!)")
+
+
+def _is_same(pair: TablePair) -> bool:
+    """Whether nothing differs but counts and object ids; most tables of a large schema end here."""
+    before, after = pair.before, pair.after
+    return (
+        before.columns == after.columns
+        and before.keys == after.keys
+        and before.foreign_keys == after.foreign_keys
+        and (before.schema_name, before.name, before.kind) == (after.schema_name, after.name, after.kind)
+        and (before.comment, before.readable) == (after.comment, after.readable)
+        and (before.definition, before.partition_key) == (after.definition, after.partition_key)
+    )
+
+
+def _renames(pairs: list[TablePair], columns: list[ColumnPairs]) -> Renames:
     return Renames(
         tables={
             pair.before.qualified_name: pair.after.qualified_name
-            for pair in tables.pairs
+            for pair in pairs
             if pair.before.qualified_name != pair.after.qualified_name
         },
         columns={
             (pair.before.qualified_name, old): new
-            for pair, pairs in zip(tables.pairs, columns, strict=True)
-            for old, new in pairs.renames.items()
+            for pair, its_columns in zip(pairs, columns, strict=True)
+            for old, new in its_columns.renames.items()
         },
     )
 

@@ -187,7 +187,8 @@ def _candidates(
 def _is_own_key(item: _Candidate) -> bool:
     """Whether the column is the key that its own table is named after, so that the reference points the other way."""
     keys = {key.columns for key in item.table.keys}
-    return (item.column.name,) in keys and set(_noun(item.table)) <= set(name_tokens(item.column.name))
+    words = set(name_tokens(item.column.name))
+    return (item.column.name,) in keys and (set(_noun(item.table)) <= words or words <= _GENERIC)
 
 
 def _judge(candidates: list[_Candidate], probe: Probe | None) -> list[Join]:

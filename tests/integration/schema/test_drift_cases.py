@@ -226,7 +226,8 @@ CASES: dict[str, tuple[str, str, list[tuple[str, str, str | None, str | None, st
         [("foreign_key_removed", "public.t", "(p_id) -> public.p (id)", None, "risky")],
     ),
     "foreign key to another table": (
-        "CREATE TABLE p (id int PRIMARY KEY); CREATE TABLE q (id int PRIMARY KEY); CREATE TABLE t (p_id int REFERENCES p)",
+        "CREATE TABLE p (id int PRIMARY KEY); CREATE TABLE q (id int PRIMARY KEY); "
+        "CREATE TABLE t (p_id int REFERENCES p)",
         "ALTER TABLE t DROP CONSTRAINT t_p_id_fkey; ALTER TABLE t ADD FOREIGN KEY (p_id) REFERENCES q",
         [("foreign_key_changed", "public.t", "(p_id) -> public.p (id)", "(p_id) -> public.q (id)", "breaking")],
     ),
@@ -302,7 +303,8 @@ def test_serial_to_identity_is_history_only(playground: Playground) -> None:
     playground.run("CREATE TABLE t (a serial)")
     playground.check()
     playground.run(
-        "ALTER TABLE t ALTER a DROP DEFAULT; DROP SEQUENCE t_a_seq; ALTER TABLE t ALTER a ADD GENERATED ALWAYS AS IDENTITY"
+        "ALTER TABLE t ALTER a DROP DEFAULT; DROP SEQUENCE t_a_seq; "
+        "ALTER TABLE t ALTER a ADD GENERATED ALWAYS AS IDENTITY"
     )
     report = playground.check()
     assert [(item.kind, item.severity) for item in report.changes] == [("default_changed", "cosmetic")]

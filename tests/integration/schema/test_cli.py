@@ -1,0 +1,97 @@
+"""`nightshift drift` and `nightshift schema joins` against real services, with the JSON of the contract."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from rag_core.cli import drift, joins
+from tests.integration.schema.conftest import Playground
+
+pytestmark = pytest.mark.integration
+
+CHANGE_KEYS = {
+    "change_id", "kind", "object", "before", "after", "severity", "confidence", "candidates", "affected",
+}  # fmt: skip
+
+
+@pytest.fixture
+def app(playground: Playground, monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
+    monkeypatch.setenv("NIGHTSHIFT_STORE__DSN", playground.store.dsn)
+    monkeypatch.setenv("NIGHTSHIFT_WAREHOUSE__DSN", playground.dsn)
+    app = typer.Typer()
+    drift.register(app)
+    group = typer.Typer()
+    joins.add_joins_command(group)
+    app.add_typer(group, name="schema")
+    return app
+
+
+def run(app: typer.Typer, *arguments: str, code: int = 0) -> dict[str, Any]:
+    result = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
+    assert result.exit_code == code, result.output
+    content: dict[str, Any] = json.loads(result.stdout)
+    return content
+
+
+def test_from_check_to_decision(app: typer.Typer, playground: Playground) -> None:
+    playground.run("CREATE TABLE monthly_margins (month date, net_margin numeric, revenue numeric, note text)")
+    assert run(app, "drift", "check")["status"] == "baseline"
+    assert run(app, "drift", "check", "--no-record")["status"] == "unchanged"
+    playground.run("ALTER TABLE monthly_margins RENAME net_margin TO margin_net; ALTER TABLE monthly_margins DROP note")
+    report = run(app, "drift", "check")
+    assert report["status"] == "changed"
+    assert all(set(change) >= CHANGE_KEYS for change in report["changes"])
+    renamed = next(change for change in report["changes"] if change["kind"] == "column_renamed")
+    assert {"net_margin", "net_margin_percent"} <= {item["metric"] for item in renamed["affected"]}
+    accepted = run(app, "drift", "accept", renamed["change_id"], "--note", "agreed", "--actor", "ada")
+    assert [event["state"] for event in accepted["events"]] == ["accepted"]
+    removed = next(change for change in report["changes"] if change["kind"] == "column_removed")
+    run(app, "drift", "reject", removed["change_id"], "--actor", "ada")
+    history = run(app, "drift", "history")
+    assert {event["state"] for event in history["events"]} == {"accepted", "rejected"}
+    assert {entry["actor"] for entry in history["decisions"]} == {"ada"}
+    assert len(run(app, "drift", "history", "--state", "rejected")["events"]) == 1
+
+
+def test_map(app: typer.Typer, playground: Playground) -> None:
+    playground.run("CREATE TABLE t (id int, profit numeric, z text)")
+    run(app, "drift", "check")
+    playground.run("DROP TABLE t; CREATE TABLE t (id int, earnings numeric, z text)")
+    removed = next(change for change in run(app, "drift", "check")["changes"] if change["kind"] == "column_removed")
+    done = run(app, "drift", "map", removed["change_id"], "--to", "public.t.earnings", "--actor", "ada")
+    assert done["events"][0]["state"] == "mapped"
+
+
+def test_text_for_people(app: typer.Typer, playground: Playground) -> None:
+    playground.run("CREATE TABLE t (id int, a text)")
+    runner = CliRunner()
+    assert "baseline" in runner.invoke(app, ["drift", "check"]).stdout
+    playground.run("ALTER TABLE t DROP a")
+    assert "column_removed" in runner.invoke(app, ["drift", "check"], env={"COLUMNS": "200"}).stdout
+    assert "column_removed" in runner.invoke(app, ["drift", "history"], env={"COLUMNS": "200"}).stdout
+
+
+def test_warehouse_that_does_not_answer(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHTSHIFT_WAREHOUSE__DSN", "postgresql://nobody@127.0.0.1:1/nothing")
+    report = run(app, "drift", "check", code=3)
+    assert (report["status"], report["changes"]) == ("incomplete", [])
+
+
+def test_joins(app: typer.Typer, playground: Playground) -> None:
+    playground.run(
+        "CREATE TABLE customers (id int PRIMARY KEY); INSERT INTO customers SELECT generate_series(1, 50);"
+        "CREATE TABLE visits (customer_id int); INSERT INTO visits SELECT generate_series(1, 50)"
+    )
+    (join,) = run(app, "schema", "joins")["joins"]
+    assert (join["left"], join["right"]) == ("public.visits.customer_id", "public.customers.id")
+    assert (join["source"], join["status"]) == ("inferred", "usable")
+    assert run(app, "schema", "joins", "--no-probe")["joins"][0]["status"] == "needs_approval"
+    run(app, "schema", "reject-join", join["left"], join["right"], "--actor", "ada")
+    assert run(app, "schema", "joins")["joins"][0]["status"] == "rejected"
+    run(app, "schema", "approve-join", join["left"], join["right"], "--actor", "ada")
+    assert run(app, "schema", "joins", "--no-probe")["joins"][0]["status"] == "usable"
