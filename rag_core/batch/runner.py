@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg.types.json import Json, Jsonb
+from pydantic import ValidationError
 
 from rag_core.batch.budget import exhausted
 from rag_core.batch.dates import date_values
+from rag_core.batch.headline import with_headline
 from rag_core.batch.usage import add_usage
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
@@ -178,11 +180,19 @@ class BatchRunner:
     def _collect(self, run_id: str, run: _Run) -> list[tuple[Question, Answer]]:
         with self._store.connection() as connection:
             rows = connection.execute(statement("batches/list_staged_answers"), {"run_id": run_id}).fetchall()
-        staged = {question_id: Answer.model_validate(answer) for question_id, answer, _ in rows}
-        return [
-            (question, staged.get(question.question_id) or _not_answered(question, run.run_date, run_id, _ENDED))
-            for question in run.batch.questions
-        ]
+        staged = {question_id: answer for question_id, answer, _ in rows}
+        collected = []
+        for question in run.batch.questions:
+            if question.question_id not in staged:
+                answer = _not_answered(question, run.run_date, run_id, _ENDED)
+            else:
+                try:
+                    answer = with_headline(question, Answer.model_validate(staged[question.question_id]))
+                except ValidationError:
+                    logger.exception("the staged answer to %s cannot be read", question.question_id)
+                    answer = _not_answered(question, run.run_date, run_id, "The staged answer cannot be read.")
+            collected.append((question, answer))
+        return collected
 
     def _exhausted(self, run_id: str, run: _Run) -> str | None:
         if run.batch.budget == Budget():
@@ -208,6 +218,13 @@ class BatchRunner:
             raise ConfigurationError(f"there is no batch run {run_id}")
         _, run_date, publish, state, definition, started_at, _ = row
         return _Run(Batch.model_validate(definition), run_date, publish, state, started_at)
+
+
+def last_definition(store: Store, batch: str) -> tuple[Batch, date] | None:
+    """The batch as it was when it last ran to its end, with that run's date; None where it never did."""
+    with store.connection() as connection:
+        row = connection.execute(statement("batches/find_last_definition"), {"batch": batch}).fetchone()
+    return None if row is None else (Batch.model_validate(row[0]), row[1])
 
 
 def _judge(answered: Sequence[tuple[Question, Answer]], history: History, run_date: date) -> Iterator[AnsweredQuestion]:

@@ -12,7 +12,7 @@ from rag_core.datamodel.base import Record
 from rag_core.datamodel.evidence import SqlEvidence
 from rag_core.datamodel.question import ChartKind
 from rag_core.reports.numbers import format_value
-from rag_core.reports.rows import clean_text, meanings_of
+from rag_core.reports.rows import clean_text, meanings_of, with_unit
 from rag_core.workers.figures import show_period
 
 MIN_SERIES_POINTS = 3
@@ -193,7 +193,8 @@ def _spec(
 ) -> ChartSpec:
     labels = meanings_of(evidence)
     measure, axis = labels[y], labels[x]
-    unit = f" ({measure.unit})" if measure.unit else ""
+    said = with_unit(measure)
+    unit = said.removeprefix(measure.label)
     by = axis.label.lower() + (f" and {labels[series].label.lower()}" if series is not None else "")
     shown = [_period_text(row[x], axis.name) if kind == "line" else _text(row[x]) for row in rows]
     points = tuple(
@@ -204,7 +205,7 @@ def _spec(
         kind=kind,
         title=f"{measure.label} by {by}{unit}",
         x_label=axis.label,
-        y_label=f"{measure.label}{unit}",
+        y_label=said,
         points=points,
         labels=tuple(format_value(row[y], decimals=measure.decimals) for row in rows),
     )

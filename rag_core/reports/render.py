@@ -16,12 +16,14 @@ from rag_core.reports.bundle import AnsweredQuestion, History, PastValue, RunBun
 from rag_core.reports.charts import choose_chart, data_uri, describe_chart, draw_chart
 from rag_core.reports.markup import answer_html, passage_html
 from rag_core.reports.numbers import describe_change, format_value
-from rag_core.reports.rows import clean_text, meanings_of
+from rag_core.reports.rows import clean_text, meanings_of, with_unit
 from rag_core.reports.sparkline import draw_sparkline
 from rag_core.reports.titles import STATE_TITLES, STATUS_TITLES, VERDICT_TITLES
 
 MAX_TABLE_ROWS = 100
 MAX_SUMMARY = 170
+# A table with more columns than these takes the whole width; its chart stands below it.
+MAX_NARROW_COLUMNS = 3
 _MARKER = re.compile(r"\s*\[[SD]\d+\]")
 # Characters that no HTML document may hold; every other one is escaped where it means something.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
@@ -67,7 +69,7 @@ def _view(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> dict[str, Any]
     decimals = _headline_decimals(item)
     values = [past_value for past_value in past if past_value.value is not None]
     headline = change = None
-    if published and answer.headline_value is not None:
+    if published and answer.headline_value is not None and _is_single(item):
         headline = format_value(answer.headline_value, decimals=decimals, unit=answer.headline_unit)
         change = describe_change(answer.headline_value, values[-1].value) if values else None
     markers = {evidence.marker for evidence in answer.sql} | {passage.marker for passage in answer.documents}
@@ -84,9 +86,10 @@ def _view(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> dict[str, Any]
         "headline": headline,
         "change": change,
         "change_since": values[-1].run_date if values else None,
-        "spark": _sparkline(item, values, decimals) if published else None,
+        "spark": _sparkline(item, values, decimals) if headline is not None else None,
         "last_good": past[-1] if past and not published else None,
         "charts": _charts(item),
+        "wide": any(len(evidence.result.columns) > MAX_NARROW_COLUMNS for evidence in answer.sql),
         "results": [_result_view(evidence) for evidence in answer.sql],
         "passages": [
             {"passage": passage, "body": Markup(passage_html(passage.text, passage.quotes))}
@@ -104,6 +107,12 @@ def _summary(item: AnsweredQuestion) -> str:
     first = next((part for part in re.split(r"\n\s*\n", item.answer.text.strip()) if part.strip()), "")
     line = " ".join(_MARKER.sub("", first).split())
     return line if len(line) <= MAX_SUMMARY else f"{line[: MAX_SUMMARY - 1].rsplit(' ', 1)[0]}…"
+
+
+def _is_single(item: AnsweredQuestion) -> bool:
+    """Whether the headline says the whole: a large number beside a table of many would be taken for its total."""
+    results = item.answer.sql
+    return item.question.headline is not None or not results or results[0].result.row_count == 1
 
 
 def _headline_decimals(item: AnsweredQuestion) -> int | None:
@@ -140,7 +149,7 @@ def _result_view(evidence: SqlEvidence) -> dict[str, Any]:
     ]
     return {
         "evidence": evidence,
-        "headers": [f"{m.label} ({m.unit})" if m.unit else m.label for m in meanings],
+        "headers": [with_unit(meaning) for meaning in meanings],
         "numeric": numeric,
         "rows": [
             [format_value(cell, decimals=meaning.decimals) for cell, meaning in zip(row, meanings, strict=True)]

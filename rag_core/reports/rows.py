@@ -173,6 +173,12 @@ def meanings_of(evidence: SqlEvidence) -> list[ColumnMeaning]:
     ]
 
 
+def with_unit(meaning: ColumnMeaning) -> str:
+    """The label with its unit, unless the label says it already ("Support tickets" in tickets)."""
+    words = meaning.label.lower().split()
+    return f"{meaning.label} ({meaning.unit})" if meaning.unit and meaning.unit.lower() not in words else meaning.label
+
+
 def typed_values(value: Any) -> tuple[str | None, Decimal | None, date | None, datetime | None, bool | None]:
     """A cell as text, number, date, moment and truth; a moment without a zone is one of UTC."""
     plain = cell_to_json(value)
