@@ -21,7 +21,7 @@ MAX_DEVIATIONS = 6
 LEAST_SPREAD = Decimal("0.01")
 
 # PostgreSQL's numeric holds more digits than Python's default context of 28.
-SUM_DIGITS = 200
+EXACT_DIGITS = 200
 
 _Make = Callable[..., Observation]
 
@@ -30,7 +30,14 @@ def observe_expectation(
     question: Question, answer: Answer, wanted: Expectation, check_id: str, context: RunContext
 ) -> Observation:
     """The observation of one expectation; what cannot be measured is not judged, with the reason."""
+    with localcontext() as numbers:
+        numbers.prec = EXACT_DIGITS
+        return _observe(question, answer, wanted, check_id, context)
 
+
+def _observe(
+    question: Question, answer: Answer, wanted: Expectation, check_id: str, context: RunContext
+) -> Observation:
     def make(observed: Any = None, **fields: Any) -> Observation:
         return Observation(
             check_id=check_id,
@@ -172,9 +179,7 @@ def _column_sum(evidence: SqlEvidence, column: str) -> Decimal | str:
     numbers = [None if isinstance(cell, str) else exact_number(cell) for cell in cells]
     if not numbers or any(number is None for number in numbers):
         return f"the column {column} holds no finite numbers throughout"
-    with localcontext() as context:
-        context.prec = SUM_DIGITS
-        return sum((number for number in numbers if number is not None), Decimal(0))
+    return sum((number for number in numbers if number is not None), Decimal(0))
 
 
 def _observe_sum(evidence: SqlEvidence, wanted: Expectation, make: _Make) -> Observation:
