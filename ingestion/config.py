@@ -48,7 +48,8 @@ class ConversionLimits(RuleModel):
 
     `max_inflated_bytes` bounds what an Office archive may unpack to, `max_rows` the rows of a sheet or CSV file with
     values, `max_cells` the cells of one document, `max_characters` its text, `seconds` and `memory_megabytes` the
-    worker process that converts it.
+    worker process that converts it. `layout_models` is the folder of Docling's models for PDF, used where the `layout`
+    extra is installed.
     """
 
     max_inflated_bytes: int = Field(default=256 * 1024 * 1024, gt=0)
@@ -59,6 +60,7 @@ class ConversionLimits(RuleModel):
     max_characters: int = Field(default=20_000_000, gt=0)
     seconds: float = Field(default=120.0, gt=0)
     memory_megabytes: int = Field(default=2_048, ge=1_024)
+    layout_models: Path | None = None
 
 
 class ChunkRules(RuleModel):

@@ -15,7 +15,7 @@ from typing import Any
 from ingestion.config import ConversionLimits
 from ingestion.documents import Block, ConvertedDocument, DocumentState, SourceFile
 from ingestion.errors import ConversionFault
-from ingestion.formats import markdown, office, pdf, sheets, structured
+from ingestion.formats import markdown, office, pdf, pdf_models, sheets, structured
 from ingestion.formats.archive import check_inflated
 from ingestion.formats.detect import Format, decode_text, detect_binary, detect_text
 from ingestion.frontmatter import split_frontmatter
@@ -112,11 +112,21 @@ def _read_pdf(file: SourceFile, limits: ConversionLimits, password: str | None) 
     content = pdf.read_pages(file.path, limits, password)
     images = sum(page.images for page in content.pages)
     blank = ", ".join(map(str, content.blank[:20]))
+    warnings: tuple[str, ...] = (f"pages that show nothing: {blank}",) if blank else ()
+    converter = _nightshift(pdf.pdf_converter())
+    blocks: list[Block] | None = None
+    if limits.layout_models is not None:
+        missing = pdf_models.missing_for_models(limits.layout_models)
+        if missing:
+            warnings += (f"read from its lines, without layout models: {missing}",)
+        else:
+            blocks = pdf_models.read_with_models(file.path, limits.layout_models, password)
+            converter = _nightshift(pdf_models.models_converter())
     return _Draft(
-        layout_blocks(content.pages, content.outline),
-        _nightshift(pdf.pdf_converter()),
+        layout_blocks(content.pages, content.outline) if blocks is None else blocks,
+        converter,
         pdf.read_properties(file.path),
-        warnings=(f"pages that show nothing: {blank}",) if blank else (),
+        warnings=warnings,
         pages=content.count,
         failed_pages=content.failed,
         no_text="pages are images; text recognition is needed" if images else "the pages hold no text",
@@ -173,8 +183,8 @@ def _title(file: SourceFile, metadata: dict[str, Any], blocks: Sequence[Block]) 
     if isinstance(stated, str) and stated.strip():
         stated = " ".join(stated.split())
         # A page's title often carries the site's name behind the heading.
-        shown = headings[0].text if headings else ""
-        return shown if len(shown) > 3 and stated.startswith(shown) else stated
+        shown = (heading.text for heading in headings[:1] + [item for item in headings if item.level == 1][:1])
+        return next((text for text in shown if len(text) > 3 and stated.startswith(text)), stated)
     if headings:
         first = headings[0]
         lone = sum(heading.level == first.level for heading in headings) == 1

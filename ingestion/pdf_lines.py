@@ -26,6 +26,8 @@ _PAGE_NUMBER = re.compile(
 )
 _MARGIN = 0.12
 """Share of the page's height, at the top and at the bottom, in which running heads and feet stand."""
+_EDGE = 0.065
+"""Share of the page's height in which small print is no part of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,8 +289,11 @@ def split_furniture(pages: Sequence[Page]) -> list[tuple[list[TextLine], list[Te
         for line in page.lines:
             if id(line) in furniture:
                 continue
-            at_edge = line.box.bottom < 0.065 * page.height or line.box.top > 0.935 * page.height
-            (edge if at_edge and line.size < 0.92 * body else kept).append(line)
+            outside = line.box.bottom < _EDGE * page.height or line.box.top > (1 - _EDGE) * page.height
+            if not outside or line.size >= 0.92 * body:
+                kept.append(line)
+            elif not _PAGE_NUMBER.match(_shape(line.text)):
+                edge.append(line)
         result.append((kept, edge) if kept else (edge, []))
     return result
 

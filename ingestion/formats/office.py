@@ -41,10 +41,11 @@ def read_with_docling(data: bytes, suffix: str) -> list[Block]:
     if result.status.value not in ("success", "partial_success"):
         problems = "; ".join(error.error_message for error in result.errors) or str(result.status.value)
         raise ConversionFault("corrupt", f"Docling cannot read it: {problems.splitlines()[0][:300]}")
-    return list(_blocks(result.document))
+    return list(docling_blocks(result.document))
 
 
-def _blocks(document: Any) -> Iterator[Block]:
+def docling_blocks(document: Any) -> Iterator[Block]:
+    """Blocks of a document that Docling made, in its reading order."""
     walk = _Walk(document)
     for item, _ in document.iterate_items(with_groups=True):
         yield from walk.take(item)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib.util
 import io
 import json
 import re
@@ -152,6 +153,18 @@ def test_a_pdf_with_a_damaged_page_is_partial_and_names_it(tmp_path: Path) -> No
     assert document.state == "partial"
     assert document.reason == "1 of 3 pages cannot be read: 2"
     assert [block.page for block in document.blocks] == [1, 3]
+
+
+def test_without_the_layout_extra_a_pdf_is_read_from_its_lines_and_says_so(tmp_path: Path) -> None:
+    if importlib.util.find_spec("docling_ibm_models") is not None:
+        pytest.skip("the layout extra is installed")
+    path = tmp_path / "a.pdf"
+    path.write_bytes(drawn([(72, 700, "Words.")]))
+    file = SourceFile("made", tmp_path, path, "a.pdf", path.stat().st_size, "0" * 64)
+    document = convert(file, limits=ConversionLimits(layout_models=tmp_path))
+    assert document.state == "ok"
+    assert "docling-parse" in document.converter
+    assert "`layout` extra is not installed" in document.warnings[0]
 
 
 def test_bookmarks_make_headings(tmp_path: Path) -> None:

@@ -1,0 +1,53 @@
+"""PDF through Docling's standard pipeline, with its layout, table and text recognition models.
+
+The models come with the `layout` extra and are looked for in one folder (`docling-tools models download`), never
+fetched while a document is being read.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from ingestion.documents import Block
+from ingestion.errors import ConversionFault
+from ingestion.formats.office import docling_blocks, docling_version
+
+
+def missing_for_models(folder: Path) -> str:
+    """What keeps the models from being used, empty where nothing does."""
+    if find_spec("docling_ibm_models") is None:
+        return "the `layout` extra is not installed"
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return "the folder of conversion.layout_models holds no models"
+    return ""
+
+
+def models_converter() -> str:
+    """Name and version, as recorded with each document."""
+    return f"{docling_version()}, layout models"
+
+
+def read_with_models(path: Path, folder: Path, password: str | None) -> list[Block]:
+    """Blocks of a PDF as the models see it. Raises ConversionFault (corrupt) where Docling cannot read it."""
+    result = _converter(folder, password).convert(path, raises_on_error=False)
+    if result.status.value not in ("success", "partial_success"):
+        problems = "; ".join(error.error_message for error in result.errors) or str(result.status.value)
+        raise ConversionFault("corrupt", f"Docling's models cannot read it: {problems.splitlines()[0][:300]}")
+    return list(docling_blocks(result.document))
+
+
+@cache
+def _converter(folder: Path, password: str | None) -> Any:
+    from docling.datamodel.backend_options import ThreadedDoclingParseBackendOptions  # noqa: PLC0415 - heavy
+    from docling.datamodel.base_models import InputFormat  # noqa: PLC0415 - heavy
+    from docling.datamodel.pipeline_options import PdfPipelineOptions  # noqa: PLC0415 - heavy
+    from docling.document_converter import DocumentConverter, PdfFormatOption  # noqa: PLC0415 - heavy
+
+    locked = ThreadedDoclingParseBackendOptions(password=SecretStr(password)) if password else None
+    option = PdfFormatOption(pipeline_options=PdfPipelineOptions(artifacts_path=folder), backend_options=locked)
+    return DocumentConverter(allowed_formats=[InputFormat.PDF], format_options={InputFormat.PDF: option})
