@@ -57,8 +57,19 @@ def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> Com
         dialect=dialect,
         meanings=columns.meanings,
         description=describe_query(query, model),
-        tables=tuple(sorted(leaves.tables)),
+        tables=_tables(tree),
     )
+
+
+def _tables(tree: exp.Expr) -> tuple[str, ...]:
+    """The warehouse's tables in a statement, those of subqueries in the model's expressions too."""
+    own = {cte.alias for cte in tree.find_all(exp.CTE)}
+    found = {
+        ".".join(part.name for part in table.parts)
+        for table in tree.find_all(exp.Table)
+        if table.db or table.name not in own
+    }
+    return tuple(sorted(found))
 
 
 def _check(query: MetricQuery, model: SemanticModel) -> None:

@@ -56,12 +56,11 @@ class Slice:
 
 
 class LeafCompiler:
-    """Writes the SELECT of a group of figures for one model and dialect; remembers the tables it read."""
+    """Writes the SELECT of a group of figures for one model and dialect."""
 
     def __init__(self, model: SemanticModel, dialect: str) -> None:
         self.model = model
         self.dialect = dialect
-        self.tables: set[str] = set()
 
     def select(self, group: Group, cut: Slice) -> exp.Select:
         """One row for each combination of the slice's keys, one column for each figure of the group."""
@@ -114,7 +113,6 @@ class LeafCompiler:
 
     def _table(self, entity: str) -> exp.Expr:
         table = exp.to_table(self.model.entities[entity].table, dialect=self.model.dialect)
-        self.tables.add(".".join(part.name for part in table.parts))
         return exp.alias_(table, entity, table=True)
 
     def _joined(self, query: exp.Select, start: str, targets: Sequence[str]) -> exp.Select:
@@ -137,21 +135,13 @@ class LeafCompiler:
 
     def _own(self, text: str, entity: str) -> exp.Expr:
         """An expression of the model with its columns qualified by the entity's alias."""
-        tree = sqlglot.parse_one(text, dialect=self.model.dialect)
-        for column in list(tree.find_all(exp.Column)):
-            if not column.table:
-                column.set("table", exp.to_identifier(entity))
-        return tree
+        return qualified(text, entity, self.model.dialect)
 
     def _aggregate(self, leaf: Leaf) -> exp.Expr:
         override = leaf.metric.dialects.get(self.dialect)  # type: ignore[call-overload]
         if override is None or leaf.source.expression != leaf.metric.expression:
             return self._own(leaf.source.expression, leaf.source.entity)
-        tree = sqlglot.parse_one(override, dialect=self.dialect)
-        for column in list(tree.find_all(exp.Column)):
-            if not column.table:
-                column.set("table", exp.to_identifier(leaf.source.entity))
-        return tree
+        return qualified(override, leaf.source.entity, self.dialect)
 
     def _time_column(self, group: Group) -> exp.Expr:
         role = self.model.time_dimensions[group.time or ""]
@@ -260,6 +250,15 @@ def _valid(begin: exp.Expr, finish: exp.Expr, first: exp.Expr, last: exp.Expr, a
         ]
     ended = exp.or_(exp.Is(this=finish.copy(), expression=exp.Null()), exp.GTE(this=finish, expression=boundary.copy()))
     return [exp.LT(this=begin, expression=boundary.copy()), exp.paren(ended)]
+
+
+def qualified(text: str, entity: str, dialect: str) -> exp.Expr:
+    """An expression with its columns qualified by an alias; those of subqueries have tables of their own."""
+    tree = sqlglot.parse_one(text, dialect=dialect)
+    for column in list(tree.find_all(exp.Column)):
+        if not column.table and column.find_ancestor(exp.Select) is None:
+            column.set("table", exp.to_identifier(entity))
+    return tree
 
 
 def day_literal(day: date, kind: str) -> exp.Expr:

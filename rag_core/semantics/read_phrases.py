@@ -25,7 +25,7 @@ class ValueReader(WordReader):
         joined = "and" if {"and", "prep"} <= set(self.pending) else self._joined_by()
         # "sev1 and sev2 incidents" is one set of incidents; "revenue in DACH and Iberia" may be two figures.
         attributive = following is not None and following.plural and following.has("metric", "companion")
-        attributive = attributive and joined == "and"
+        attributive = attributive and joined in ("and", "range")
         use = ValueUse(span, candidates, negated, joined, before_share, attributive)
         self.found.values.append(use)
         self._used(span, "filter")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from typing import Any, Protocol
 
-import sqlglot
 from sqlglot import exp
 
 from rag_core.connectors.base import Warehouse
@@ -13,6 +12,7 @@ from rag_core.datamodel.base import Record
 from rag_core.datamodel.query import GuardVerdict
 from rag_core.errors import QueryFault
 from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.leaf_sql import qualified
 
 logger = logging.getLogger(__name__)
 
@@ -51,10 +51,7 @@ class ValueIndex(Record):
 def value_statement(model: SemanticModel, dimension: str, dialect: str, *, limit: int = MAX_VALUES) -> str:
     """The SELECT of a dimension's distinct values, one more than the limit, so that a cut is seen."""
     definition = model.dimensions[dimension]
-    expression = sqlglot.parse_one(definition.expression, dialect=model.dialect)
-    for column in list(expression.find_all(exp.Column)):
-        if not column.table:
-            column.set("table", exp.to_identifier(definition.entity))
+    expression = qualified(definition.expression, definition.entity, model.dialect)
     table = exp.to_table(model.entities[definition.entity].table, dialect=model.dialect)
     query = exp.Select().select(exp.alias_(expression, "value")).distinct()
     query = query.from_(exp.alias_(table, definition.entity, table=True)).order_by(exp.column("value"))

@@ -1,4 +1,4 @@
-"""A small company of six orders in DuckDB, whose figures can be counted by hand, and the sample's model with its values."""
+"""A small company of six orders in DuckDB, whose figures can be counted by hand, and the sample's model."""
 
 from __future__ import annotations
 
@@ -48,7 +48,12 @@ metrics:
     {label: Large revenue, entity: orders, expression: sum(total), filters: [total > 150], time: ordered_on, unit: EUR}
   margin: {label: Margin, type: derived, expression: revenue - 10 * orders, unit: EUR}
   employees:
-    {label: Employees, type: snapshot, entity: staff, expression: sum(people), time: staff_month, additivity: semi_additive}
+    label: Employees
+    type: snapshot
+    entity: staff
+    expression: sum(people)
+    time: staff_month
+    additivity: semi_additive
   members:
     label: Members
     type: stock
@@ -58,9 +63,23 @@ metrics:
     valid_to: gone
     additivity: semi_additive
   members_at_start:
-    {label: Members at the start, type: stock, entity: customers, expression: count(*), valid_from: joined, valid_to: gone, at: start, additivity: semi_additive}
+    label: Members at the start
+    type: stock
+    entity: customers
+    expression: count(*)
+    valid_from: joined
+    valid_to: gone
+    at: start
+    additivity: semi_additive
   members_lost:
-    {label: Members lost, type: stock, entity: customers, expression: count(*), valid_from: joined, valid_to: gone, at: lost, additivity: semi_additive}
+    label: Members lost
+    type: stock
+    entity: customers
+    expression: count(*)
+    valid_from: joined
+    valid_to: gone
+    at: lost
+    additivity: semi_additive
   loss_rate: {label: Loss rate, type: ratio, numerator: members_lost, denominator: members_at_start, unit: "%"}
 """
 ROWS = """
@@ -78,7 +97,8 @@ INSERT INTO lines VALUES
   (3, 1, '2025-01-31', 'nut', 2), (4, 1, '2025-02-28', 'it''s', 5), (5, 1, '2024-02-20', 'bolt', 6);
 CREATE TABLE staff (month DATE, team VARCHAR, people INTEGER);
 INSERT INTO staff VALUES
-  ('2025-01-01', 'a', 5), ('2025-01-01', 'b', 2), ('2025-02-01', 'a', 6), ('2025-02-01', 'b', 2), ('2025-03-01', 'a', 7);
+  ('2025-01-01', 'a', 5), ('2025-01-01', 'b', 2), ('2025-02-01', 'a', 6), ('2025-02-01', 'b', 2),
+  ('2025-03-01', 'a', 7);
 """
 
 Ask = Callable[..., list[tuple[Any, ...]]]
@@ -100,7 +120,7 @@ def ask(small: SemanticModel) -> Iterator[Ask]:
 
     def run(**parts: Any) -> list[tuple[Any, ...]]:
         compiled = compile_query(MetricQuery.model_validate(parts), small, "duckdb")
-        rows = connection.execute(compiled.sql).fetchall()
+        rows: list[tuple[Any, ...]] = connection.execute(compiled.sql).fetchall()
         assert all(len(row) == len(compiled.meanings) for row in rows)
         return rows
 
@@ -110,7 +130,17 @@ def ask(small: SemanticModel) -> Iterator[Ask]:
 
 VALUES: dict[str, tuple[Any, ...]] = {
     "region": ("Benelux", "DACH", "Iberia", "Nordics", "UK and Ireland"),
-    "country": ("Austria", "Belgium", "Germany", "Ireland", "Netherlands", "Norway", "Spain", "Sweden", "United Kingdom"),
+    "country": (
+        "Austria",
+        "Belgium",
+        "Germany",
+        "Ireland",
+        "Netherlands",
+        "Norway",
+        "Spain",
+        "Sweden",
+        "United Kingdom",
+    ),
     "segment": ("enterprise", "mid_market", "smb"),
     "customer": ("Waalhaven Logistics", *(f"Customer Number {number} GmbH" for number in range(250))),
     "product": ("Calibration", "Cloud Plus", "Fleet Analytics", "Halo Gateway", "Halo Gateway Mini", "Installation"),
