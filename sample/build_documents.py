@@ -110,7 +110,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1:
+    if len(arguments) != 1 or arguments[0].startswith("-"):
         sys.stderr.write("usage: python -m sample.build_documents TARGET\n")
         return 2
     built = build_documents(Path(arguments[0]))
