@@ -27,8 +27,9 @@ TASKS: dict[str, dict[str, set[str]]] = {
     },
     "detect_schema_drift": {"detect": set()},
     "ingest_documents": {
-        "discover": {"ingest_group", "check_and_finish"},
-        "ingest_group": {"check_and_finish"},
+        "plan": {"groups_of", "check_and_finish"},
+        "groups_of": {"ingest"},
+        "ingest": {"check_and_finish"},
         "check_and_finish": set(),
     },
     **{f"batch_{name}": BATCH_TASKS for name in BATCHES},

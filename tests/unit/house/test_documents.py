@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer
 
+from rag_core.batch.dates import DATE_NAMES
+from rag_core.batch.file import BatchFile, QuestionEntry
 from rag_core.cli.main import build_app
+from rag_core.datamodel.question import Budget, ChartKind, ExpectationKind
 from tests.unit.house.source import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+BATCHES = (ROOT / "docs" / "batches.md").read_text(encoding="utf-8")
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+TEXTS = (README, CONTRIBUTING, BATCHES, OPERATIONS)
 EXAMPLE = (ROOT / ".env.example").read_text(encoding="utf-8")
 
 
@@ -43,10 +49,10 @@ def _named(text: str) -> list[list[str]]:
 
 
 def test_every_command_that_is_named_exists(commands: dict[str, set[str]]) -> None:
-    named = _named(README) + _named(CONTRIBUTING)
+    named = [words for text in TEXTS for words in _named(text)]
     assert len(named) > 20
     for words in named:
-        name = next((" ".join(words[:n]) for n in (2, 1) if " ".join(words[:n]) in commands), None)
+        name = next((" ".join(words[:n]) for n in (3, 2, 1) if " ".join(words[:n]) in commands), None)
         assert name is not None, words
         options = {word for word in words if word.startswith("--")}
         assert options <= commands[name], words
@@ -69,18 +75,18 @@ def test_every_setting_that_is_named_exists() -> None:
 
 def test_every_target_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
-    assert set(re.findall(r"(?:^|`|\s)make ([a-z-]+)", README + CONTRIBUTING)) - {"and"} <= targets
+    assert set(re.findall(r"(?:^|`|\s)make ([a-z-]+)", "".join(TEXTS))) - {"and"} <= targets
 
 
 def test_every_link_leads_somewhere() -> None:
-    for text in (README, CONTRIBUTING):
+    for text in TEXTS:
         for target in re.findall(r"(?<!!)\[[^\]]*\]\(([^)#]+)\)", text):
             assert target.startswith("http") or (ROOT / target).exists(), target
 
 
 def test_every_path_of_the_code_exists() -> None:
     pattern = r"`((?:rag_core|ingestion|plugins|config|sql|tests|docker|sample|dags|docs|bench)/[A-Za-z0-9_./-]*)`"
-    for path in set(re.findall(pattern, README + CONTRIBUTING)):
+    for path in set(re.findall(pattern, "".join(TEXTS))):
         if "NAME" not in path and "AREA" not in path and not path.startswith("config/my_"):
             assert (ROOT / path).exists(), path
 
@@ -95,5 +101,12 @@ def test_every_view_exists() -> None:
 
 def test_no_sentence_sells_anything() -> None:
     words = ("seamless", "powerful", "blazing", "cutting-edge", "effortless", "revolution", "world-class", "robust")
-    text = (README + CONTRIBUTING).lower()
+    text = ("".join(TEXTS)).lower()
     assert [word for word in (*words, "leverag", "unlock", "delight", "game chang") if word in text] == []
+
+
+def test_every_field_of_a_batch_file_is_described() -> None:
+    cells = set(re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in BATCHES.splitlines() if line[:1] == "|")))
+    fields = {*BatchFile.model_fields, *QuestionEntry.model_fields} - {"batch"}
+    assert cells == fields | set(get_args(ExpectationKind))
+    assert set(DATE_NAMES) | set(get_args(ChartKind)) | set(Budget.model_fields) <= set(re.findall(r"`(\w+)`", BATCHES))
