@@ -1,6 +1,6 @@
 """Asks the matcher every question it should answer or refuse, and counts right, refused and wrong-but-confident.
 
-    python -m bench.semantics.run --dsn postgresql://... [--sets facts,paraphrases,refusals] [--verbose]
+    python -m bench.semantics.run --dsn postgresql://... [--sets facts,paraphrases,refusals,holdout] [--verbose]
 
 The warehouse must hold the sample (`python -m sample.warehouse.load`). Nothing is sampled: all wordings are asked.
 """
@@ -39,14 +39,13 @@ class Case:
     text: str
     rows: tuple[tuple[Any, ...], ...] | None
     ordered: bool
-    sort: str
 
 
 def main(argv: list[str] | None = None) -> int:
     """Runs the sets that are asked for; ends with 1 where one answer is wrong but confident."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dsn", required=True)
-    parser.add_argument("--sets", default="facts,paraphrases,refusals")
+    parser.add_argument("--sets", default="facts,paraphrases,refusals,holdout")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args(argv)
@@ -62,6 +61,10 @@ def main(argv: list[str] | None = None) -> int:
             line = json.dumps({"set": name, **figures}) if arguments.json else _line(name, figures)
             sys.stdout.write(line + "\n")
     return 1 if wrong else 0
+
+
+def _read(name: str | Path) -> Any:
+    return YAML(typ="safe").load((Path(__file__).parent / name).read_text(encoding="utf-8"))
 
 
 def _line(name: str, figures: dict[str, Any]) -> str:
@@ -96,19 +99,32 @@ class Bench:
 
     def facts(self) -> Iterator[Case]:
         """The planted facts of the sample that SQL answers, in their three wordings."""
-        document = YAML(typ="safe").load((ROOT / "sample" / "facts.yaml").read_text(encoding="utf-8"))
+        document = _read(ROOT / "sample" / "facts.yaml")
         for fact in document["warehouse"]:
             if fact["kind"] != "sql":
                 continue
             rows = tuple(tuple(row.values()) for row in fact["answer"])
             ordered = "limit" in fact["sql"].lower()
             for number, text in enumerate([fact["question"], *fact["wording"]]):
-                yield Case(f"{fact['id']}.{number}", text, rows, ordered, "fact")
+                yield Case(f"{fact['id']}.{number}", text, rows, ordered)
 
     def paraphrases(self) -> Iterator[Case]:
         """Questions of our own with gold as a metric query or as SQL."""
-        document = YAML(typ="safe").load((Path(__file__).parent / "paraphrases.yaml").read_text(encoding="utf-8"))
-        for entry in document["questions"]:
+        yield from self._questions("paraphrases.yaml")
+
+    def refusals(self) -> Iterator[Case]:
+        """Questions that must not be answered as complete."""
+        for number, text in enumerate(_read("refusals.yaml")["questions"]):
+            yield Case(f"R{number + 1:03}", text, None, ordered=False)
+
+    def holdout(self) -> Iterator[Case]:
+        """Questions and refusals that the rules were not made from."""
+        yield from self._questions("holdout.yaml")
+        for number, text in enumerate(_read("holdout.yaml")["refusals"]):
+            yield Case(f"HR{number + 1:02}", text, None, ordered=False)
+
+    def _questions(self, name: str) -> Iterator[Case]:
+        for entry in _read(name)["questions"]:
             sql = entry.get("sql")
             if sql is None:
                 query = MetricQuery.model_validate(entry["query"])
@@ -116,13 +132,7 @@ class Bench:
             rows = tuple(self._execute(sql))
             ordered = "limit" in sql.lower()
             for number, text in enumerate(entry["wordings"]):
-                yield Case(f"{entry['id']}.{number}", text, rows, ordered, "paraphrase")
-
-    def refusals(self) -> Iterator[Case]:
-        """Questions that must not be answered as complete."""
-        document = YAML(typ="safe").load((Path(__file__).parent / "refusals.yaml").read_text(encoding="utf-8"))
-        for number, text in enumerate(document["questions"]):
-            yield Case(f"R{number + 1:03}", text, None, ordered=False, sort="refusal")
+                yield Case(f"{entry['id']}.{number}", text, rows, ordered)
 
     def run(self, cases: list[Case], *, verbose: bool) -> dict[str, Any]:
         """Counts of the outcomes and the median time of matching."""
