@@ -28,9 +28,9 @@ class SourceFile:
 class Block:
     """One structural piece of a document, as Markdown text.
 
-    `level` is the heading's (1-6), 0 elsewhere. A table's `text` holds its rows as a Markdown table, `header` the
-    header lines (header row and rule) that are repeated on every part of it. `language` belongs to code blocks; a
-    code block's text is the code itself, without fences. `page` counts from 1 where the format has pages.
+    `level` is the heading's (1-6), 0 elsewhere. A table's `text` is the whole Markdown table, header and all; `header`
+    the lines it begins with (header row and rule), which are repeated on every part of it. `language` belongs to code
+    blocks; a code block's text is the code itself, without fences. `page` counts from 1 where the format has pages.
     """
 
     kind: BlockKind
