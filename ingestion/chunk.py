@@ -229,17 +229,17 @@ def _render(pieces: Sequence[Piece]) -> str:
     for piece in pieces:
         same = previous is not None and previous.block == piece.block and previous.kind == piece.kind
         if previous is not None and not same and previous.kind == "code":
-            parts.append("\n```")
+            parts.append("\n" + previous.fence)
         if previous is not None:
             parts.append(piece.joiner if same else _SEPARATOR)
         if not same and piece.kind == "row" and piece.header:
             parts.append(piece.header + "\n")
         if not same and piece.kind == "code":
-            parts.append(f"```{piece.language}\n")
+            parts.append(f"{piece.fence}{piece.language}\n")
         parts.append(piece.text)
         previous = piece
     if previous is not None and previous.kind == "code":
-        parts.append("\n```")
+        parts.append("\n" + previous.fence)
     return "".join(parts).strip("\n")
 
 

@@ -123,9 +123,7 @@ def _settle_type(found: _Found, document: ConvertedDocument, file: SourceFile, r
             found.put("document_type", name, "rule")
 
 
-def type_scores(
-    document: ConvertedDocument, file: SourceFile, rules: EnrichmentRules
-) -> Iterator[tuple[str, float]]:
+def type_scores(document: ConvertedDocument, file: SourceFile, rules: EnrichmentRules) -> Iterator[tuple[str, float]]:
     """Points of each document type in the order of the rules; the first of equal ones wins."""
     path = "/" + file.relative_path.casefold()
     headings = [block.text for block in document.blocks if block.kind == "heading"]
@@ -134,9 +132,7 @@ def type_scores(
         yield rule.document_type, _points(rule, path, document.title, headings, text, rules)
 
 
-def _points(
-    rule: TypeRule, path: str, title: str, headings: list[str], text: str, rules: EnrichmentRules
-) -> float:
+def _points(rule: TypeRule, path: str, title: str, headings: list[str], text: str, rules: EnrichmentRules) -> float:
     points = 0.0
     if any(fnmatchcase(path, glob) for glob in rule.paths):
         points += rules.path_weight

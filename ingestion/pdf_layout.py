@@ -262,9 +262,7 @@ def _hangs(part: Part, row: Sequence[Segment], size: float) -> bool:
     text = row_text(row)
     if is_rtl(text):
         return right(row) < right(item) - 0.4 * size
-    return left(row) > left(item) + 0.4 * size or (
-        not _TERMINAL.search(row_text(part.rows[-1])) and text[:1].islower()
-    )
+    return left(row) > left(item) + 0.4 * size or (not _TERMINAL.search(row_text(part.rows[-1])) and text[:1].islower())
 
 
 def _starts_paragraph(part: Part, row: Sequence[Segment], size: float, tight: bool) -> bool:

@@ -312,9 +312,7 @@ def _furniture(page: Page, recurring: set[int]) -> set[int]:
     return found
 
 
-def _numbers_page(
-    row: Sequence[TextLine], within: Sequence[TextLine] | None, page: Page, recurring: set[int]
-) -> bool:
+def _numbers_page(row: Sequence[TextLine], within: Sequence[TextLine] | None, page: Page, recurring: set[int]) -> bool:
     """A page number that stands alone but for running heads, at a distance from the text."""
     others = [line for line in row if id(line) not in recurring]
     if len(others) > 1 or not all(_PAGE_NUMBER.match(_shape(line.text)) for line in others):

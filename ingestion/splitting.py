@@ -46,6 +46,7 @@ class Piece:
     header: str = ""
     header_tokens: int = 0
     language: str = ""
+    fence: str = "```"
 
 
 class Splitter:
@@ -120,14 +121,17 @@ class Splitter:
         return parts
 
     def _code(self, block: Block, number: int) -> list[Piece]:
-        fences = self.count(f"```{block.language}\n```")
+        fence = "```"
+        while fence in block.text:
+            fence += "`"
+        fences = self.count(f"{fence}{block.language}\n{fence}")
         inner = Splitter(self._token_spans, max(self.limit - fences, 8))
         pieces: list[Piece] = []
         for line in block.text.split("\n"):
             for at, (part, tokens) in enumerate(inner.cut(line) or [(line.rstrip(), 0)]):
                 joiner = "" if at else "\n"
                 pieces.append(
-                    Piece(part, tokens, number, "code", "code", joiner, block.page, "", fences, block.language)
+                    Piece(part, tokens, number, "code", "code", joiner, block.page, "", fences, block.language, fence)
                 )
         return pieces
 

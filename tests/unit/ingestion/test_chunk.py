@@ -171,6 +171,11 @@ def test_code_that_fits_is_not_cut() -> None:
     assert any(f"```python\n{code}\n```" in chunk.text for chunk in chunks)
 
 
+def test_code_that_holds_a_fence_gets_a_longer_one() -> None:
+    (chunk,) = cut(Block("code", "```sh\nls\n```", language="markdown"))
+    assert chunk.text == "````markdown\n```sh\nls\n```\n````"
+
+
 def test_long_code_is_cut_at_lines_each_part_fenced() -> None:
     lines = [f"    value_{n} = compute({n})" for n in range(60)]
     chunks = cut(Block("code", "\n".join(lines), language="python"), overlap=0)
