@@ -10,7 +10,9 @@ from rich.table import Table
 from rag_core.cli.output import JsonOption, console, emit
 from rag_core.cli.person import person
 from rag_core.datamodel.drift import Change, DriftEvent, DriftReport, EventState
+from rag_core.schema.alerts import send_alerts, webhook
 from rag_core.schema.decisions import accept_events, map_event, reject_events
+from rag_core.schema.document_schema import DocumentSchema
 from rag_core.schema.drift import detect_drift
 from rag_core.schema.events import list_decisions, list_events
 from rag_core.semantics.lineage import model_lineage
@@ -109,11 +111,18 @@ def register(app: typer.Typer) -> None:
     @group.command()
     def check(
         record: Annotated[bool, typer.Option("--record/--no-record", help="Keep the snapshot and the events.")] = True,
+        documents: Annotated[
+            bool, typer.Option("--documents", help="Check the document index: types, metadata keys, embedding model.")
+        ] = False,
         as_json: JsonOption = False,
     ) -> None:
         """Compare the warehouse's schema with the accepted one. Exit code 1 where the snapshot failed half-way."""
         with open_services() as services:
-            report = check_services(services, record=record, actor=person())
+            if documents:
+                source = DocumentSchema(services.store)
+                report = detect_drift(source, services.store, record=record, actor=person())
+            else:
+                report = check_services(services, record=record, actor=person())
         emit(report, as_json=as_json, render=lambda: _render_report(report))
         if report.status == "incomplete":
             raise typer.Exit(1 if report.reachable else 3)
@@ -161,3 +170,18 @@ def register(app: typer.Typer) -> None:
             lineage = model_lineage(services.semantic_model)
             done = (map_event(services.store, event, to, actor=person(actor), note=note, lineage=lineage),)
         emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
+
+    @group.command()
+    def alert(
+        webhook_url: Annotated[str, typer.Option("--webhook", help="URL that takes each alert as JSON.")],
+        as_json: JsonOption = False,
+    ) -> None:
+        """Tell the owners of what open events touch, once an event."""
+        with open_services() as services:
+            sent = send_alerts(services.store, webhook(webhook_url))
+
+        def render() -> None:
+            for item in sent:
+                console.print(f"{item.owner}: {item.subject}", markup=False)
+
+        emit({"alerts": sent}, as_json=as_json, render=render)

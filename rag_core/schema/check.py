@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Protocol
 
 import psycopg
 from psycopg.types.json import Jsonb
 
-from rag_core.connectors.base import Warehouse
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
-from rag_core.datamodel.catalog import CatalogTable
+from rag_core.datamodel.catalog import Catalog, CatalogTable
 from rag_core.datamodel.drift import Change, DriftReport, DriftRules, Lineage
 from rag_core.errors import QueryFault, ServiceUnavailable
 from rag_core.schema.events import active_events, touch_events
@@ -42,8 +42,21 @@ from rag_core.schema.snapshots import (
 logger = logging.getLogger(__name__)
 
 
+class SchemaSource(Protocol):
+    """What a snapshot is taken of: a warehouse, or the document index."""
+
+    @property
+    def dialect(self) -> str:
+        """Name of its kind; with the database's name it tells one source from another."""
+        ...
+
+    def snapshot(self) -> Catalog:
+        """The whole schema. Raises ServiceUnavailable or QueryFault."""
+        ...
+
+
 def detect_drift(
-    warehouse: Warehouse,
+    warehouse: SchemaSource,
     store: Store,
     *,
     record: bool = True,
@@ -76,7 +89,7 @@ def detect_drift(
     wanted = rules if rules is not None else DriftRules()
     with store.connection() as connection:
         if record:
-            joined = _wait_for_turn(connection, requested_at)
+            joined = _wait_for_turn(connection, warehouse.dialect, requested_at)
             if joined is not None:
                 return joined
         check = _Check(connection, wanted, record=record, actor=actor, moment=moment, lineage=lineage)
@@ -94,11 +107,13 @@ def store_clock(connection: psycopg.Connection) -> datetime:
     return moment
 
 
-def _wait_for_turn(connection: psycopg.Connection, requested_at: datetime | None) -> DriftReport | None:
+def _wait_for_turn(connection: psycopg.Connection, dialect: str, requested_at: datetime | None) -> DriftReport | None:
     """Waits until no other check runs; the report of one that ended meanwhile, else None."""
     moment = requested_at if requested_at is not None else store_clock(connection)
     connection.execute(statement("drift/lock_check"))
-    row = connection.execute(statement("drift/find_finished_run"), {"requested_at": moment}).fetchone()
+    row = connection.execute(
+        statement("drift/find_finished_run"), {"requested_at": moment, "prefix": f"{dialect}:"}
+    ).fetchone()
     return DriftReport.model_validate(row[0]) if row else None
 
 
@@ -122,7 +137,7 @@ class _Check:
         self._moment = moment
         self._lineage = lineage
 
-    def run(self, warehouse: Warehouse) -> DriftReport:
+    def run(self, warehouse: SchemaSource) -> DriftReport:
         try:
             catalog = warehouse.snapshot()
         except (QueryFault, ServiceUnavailable) as error:

@@ -43,7 +43,7 @@ class FoundEvent(Record):
 def active_events(connection: psycopg.Connection, warehouse: str) -> dict[str, DriftEvent]:
     """The events that still describe the schema, by fingerprint."""
     rows = connection.execute(statement("drift/list_active_events"), {"warehouse": warehouse}).fetchall()
-    return {event.change.change_id: event for event in map(_event, rows)}
+    return {event.change.change_id: event for event in map(event_of, rows)}
 
 
 def open_event(
@@ -140,7 +140,7 @@ def find_event(connection: psycopg.Connection, name: str) -> FoundEvent:
     row = connection.execute(statement("drift/find_event"), {"name": name.strip()}).fetchone()
     if row is None:
         raise ConfigurationError(f"there is no drift event {name!r}: `nightshift drift history` lists them")
-    return FoundEvent(event=_event(row[:9]), warehouse=row[9], active=row[10])
+    return FoundEvent(event=event_of(row[:9]), warehouse=row[9], active=row[10])
 
 
 def list_events(
@@ -151,7 +151,7 @@ def list_events(
         rows = connection.execute(
             statement("drift/list_events"), {"state": state, "object": name, "event_count": limit}
         ).fetchall()
-    return tuple(map(_event, rows))
+    return tuple(map(event_of, rows))
 
 
 def list_decisions(store: Store, *, limit: int = HISTORY_LENGTH) -> tuple[DecisionEntry, ...]:
@@ -197,7 +197,8 @@ def save_rename_decision(
     )
 
 
-def _event(row: tuple[Any, ...]) -> DriftEvent:
+def event_of(row: tuple[Any, ...]) -> DriftEvent:
+    """A row of the event queries as an event."""
     event_id, change, state, snapshot_id, opened_at, last_seen_at, closed_at, decided_by, note = row
     return DriftEvent(
         event_id=event_id,
@@ -215,4 +216,4 @@ def _event(row: tuple[Any, ...]) -> DriftEvent:
 def find_events_by_name(connection: psycopg.Connection, warehouse: str, name: str) -> tuple[DriftEvent, ...]:
     """What became of a table or column of this (perhaps partial) name; what still holds and is latest first."""
     rows = connection.execute(statement("drift/find_events_by_name"), {"warehouse": warehouse, "name": name}).fetchall()
-    return tuple(map(_event, rows))
+    return tuple(map(event_of, rows))
