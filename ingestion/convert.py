@@ -96,7 +96,8 @@ def _read_text(text: str, name: str, kind: Format, limits: ConversionLimits) -> 
     read = structured.read_yaml if kind == "yaml" else structured.read_json
     blocks, stated, warnings = read(text)
     structured.check_size(blocks, limits.max_cells)
-    return _Draft(blocks, _nightshift(kind), stated, "format", warnings)
+    # What such a file says of itself at its top is as explicit as frontmatter.
+    return _Draft(blocks, _nightshift(kind), stated, "frontmatter", warnings)
 
 
 def _read_office(file: SourceFile, kind: Format, limits: ConversionLimits) -> _Draft:

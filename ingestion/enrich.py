@@ -39,7 +39,8 @@ def enrich(document: ConvertedDocument, file: SourceFile, rules: EnrichmentRules
     """
     found = _Found(document)
     head = "\n".join(block.text for block in document.blocks[:_HEAD_BLOCKS])[:_TEXT_CHARACTERS]
-    found.put("title", document.title, document.origins.get("title", "rule"))
+    shown = any(block.kind == "heading" and block.text == document.title for block in document.blocks)
+    found.put("title", document.title, document.origins.get("title", "text" if shown else "rule"))
     vocabulary = {rule.document_type for rule in rules.types} | set(rules.aliases)
     for rule in rules.properties:
         value, origin = _property(rule, document, head)

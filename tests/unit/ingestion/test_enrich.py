@@ -74,7 +74,9 @@ def test_file_properties_count_unless_a_tool_made_them_up(rules: EnrichmentRules
 def test_every_document_gets_title_source_and_language(rules: EnrichmentRules) -> None:
     german = "Der Speicher ist voll und die Anlage wird nicht mit neuen Daten versorgt, die von dem Team sind. " * 2
     found = enrich(document("Speicher voll", Block("paragraph", german)), file(), rules)
-    assert found.metadata["title"] == "Speicher voll"
+    assert (found.metadata["title"], found.origins["title"]) == ("Speicher voll", "rule")
+    headed = enrich(document("Restart", Block("heading", "Restart", level=1)), file(), rules)
+    assert headed.origins["title"] == "text"
     assert (found.metadata["source"], found.origins["source"]) == ("handbook", "source")
     assert (found.metadata["language"], found.origins["language"]) == ("de", "rule")
 
