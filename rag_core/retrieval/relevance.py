@@ -15,6 +15,10 @@ from rag_core.retrieval.bm25 import inverse_document_frequency
 # Calibrated on the packaged model with `nightshift eval retrieval --calibrate` (docs/evaluation.md).
 DEFAULT_THRESHOLD = 0.45
 DEFAULT_COVERAGE_WEIGHT = 0.25
+# A passage that holds this share of what the question's words weigh holds all that matters.
+ALL_WORDS = 0.9
+# A code that stands in no more chunks than these (or in half a percent of them) is rare.
+RARE_CHUNKS = 5
 # Share of the words, by weight, that has to be covered where there are no vectors.
 WORDS_ALONE = 0.5
 
@@ -29,10 +33,14 @@ class NullLimits:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The strongest raw evidence for a question: `cosine` of the nearest window, `coverage` of its words."""
+    """The strongest raw evidence for a question: `cosine` of the nearest window, `coverage` of its words.
+
+    `named`: a passage holds a rare name or code that the question asks for.
+    """
 
     cosine: float
     coverage: float
+    named: bool = False
 
     def score(self, limits: NullLimits) -> float:
         """The figure that the threshold is for."""
@@ -51,6 +59,16 @@ def coverage(weights: Mapping[str, float], present: Collection[str]) -> float:
     return matched / total if total else 0.0
 
 
+def rare_names(frequencies: Mapping[str, int], chunks: int) -> set[str]:
+    """Terms of a question that are codes (letters with digits or punctuation) and stand in few chunks of the index."""
+    few = max(RARE_CHUNKS, chunks // 200)
+    return {term for term, count in frequencies.items() if 0 < count <= few and len(term) >= 4 and _is_code(term)}
+
+
+def _is_code(term: str) -> bool:
+    return not term.isalpha() and any(character.isalpha() for character in term)
+
+
 def judge(evidence: Evidence, limits: NullLimits, *, found: bool, dense: bool) -> str:
     """Why nothing answers, in words; empty where something may.
 
@@ -58,6 +76,8 @@ def judge(evidence: Evidence, limits: NullLimits, *, found: bool, dense: bool) -
     """
     if not found:
         return "no passage fits the words or the filters"
+    if evidence.named or evidence.coverage >= ALL_WORDS:
+        return ""
     if not dense:
         if evidence.coverage >= WORDS_ALONE:
             return ""

@@ -207,7 +207,7 @@ class HybridSearch:
         weights = relevance.term_weights(request.terms, legs.frequencies, state.chunks)
         candidates = reader.candidates(list(dict.fromkeys(key for key, _ in (*legs.bm25, *legs.dense))))
         ranked = self._rank(request, legs, candidates, weights, classified)
-        evidence = _evidence(reader, legs, weights)
+        evidence = _evidence(reader, legs, weights, state.chunks)
         limits = _limits(state)
         return _Found(
             legs=legs,
@@ -350,14 +350,16 @@ def _standing(candidate: Candidate, classified: Classification, tuning: SearchTu
     return factor
 
 
-def _evidence(reader: IndexReader, legs: Legs, weights: Mapping[str, float]) -> relevance.Evidence:
+def _evidence(reader: IndexReader, legs: Legs, weights: Mapping[str, float], chunks: int) -> relevance.Evidence:
     keys = [key for key, _ in (*legs.bm25[:JUDGED_CHUNKS], *legs.dense[:JUDGED_CHUNKS])]
     held = reader.covered_terms(list(legs.numbers), keys)
     covered = max(
         (relevance.coverage(weights, {legs.numbers[number] for number in numbers}) for numbers in held.values()),
         default=0.0,
     )
-    return relevance.Evidence(legs.dense[0][1] if legs.dense else 0.0, covered)
+    names = relevance.rare_names(legs.frequencies, chunks)
+    named = any(legs.numbers[number] in names for numbers in held.values() for number in numbers)
+    return relevance.Evidence(legs.dense[0][1] if legs.dense else 0.0, covered, named)
 
 
 def _limits(state: IndexState) -> relevance.NullLimits:

@@ -1,6 +1,6 @@
 """Words for BM25: the same function for the index and for a query, so that what was written can be found.
 
-Identifiers are kept whole and in parts: `KubePodCrashLooping` gives `kubepodcrashlooping`, `kube`, `pod`, `crash` and
+Identifiers are kept whole and in parts: `KubePodCrashLooping` gives `kubepodcrashloop`, `kube`, `pod`, `crash` and
 `loop`, so it is found by its name, by a part of it, and by plain words.
 """
 
@@ -14,7 +14,7 @@ from functools import lru_cache
 import snowballstemmer
 
 # Raise it with any change below: documents indexed under another number are indexed again.
-TOKENS_VERSION = 1
+TOKENS_VERSION = 2
 
 # A title or heading says what a chunk is about: one occurrence there counts as this many in the text.
 CONTEXT_WEIGHT = 1
@@ -82,11 +82,6 @@ def term_counts(text: str, context: str = "", *, context_weight: int = CONTEXT_W
     return counts
 
 
-def is_identifier(term: str) -> bool:
-    """Whether a term is a name or a code rather than a word: digits or punctuation inside it."""
-    return any(character.isdigit() or not character.isalpha() for character in term)
-
-
 @lru_cache(maxsize=200_000)
 def _terms_of(raw: str) -> tuple[str, ...]:
     if _UNSPACED_RUN.search(raw):
@@ -109,7 +104,8 @@ def _add_segment(segment: str, found: dict[str, None]) -> None:
     if word.isdigit():
         _add(word, found)
         return
-    _add(word.lower(), found)
+    # Stemmed as a whole too: typed in small letters a name cannot be told from a word.
+    _add(stem(word.lower()), found)
     for part in _PARTS.findall(word):
         if len(part) > 2 or (len(part) == 2 and part.isalpha()):
             _add_word(part.lower(), found)

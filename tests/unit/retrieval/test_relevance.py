@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.retrieval.relevance import Evidence, NullLimits, calibrate, coverage, judge, term_weights
+from rag_core.retrieval.relevance import Evidence, NullLimits, calibrate, coverage, judge, rare_names, term_weights
 
 LIMITS = NullLimits(threshold=0.42, coverage_weight=0.25)
 
@@ -17,8 +17,13 @@ def test_a_far_passage_does_not() -> None:
     assert "too far" in judge(Evidence(0.27, 0.2), LIMITS, found=True, dense=True)
 
 
-def test_an_identifier_that_the_model_does_not_know_still_counts() -> None:
-    assert judge(Evidence(0.2, 1.0), LIMITS, found=True, dense=True) == ""
+def test_a_name_that_the_model_does_not_know_still_counts() -> None:
+    assert judge(Evidence(0.1, 1.0), LIMITS, found=True, dense=True) == ""
+    assert judge(Evidence(0.1, 0.4, named=True), LIMITS, found=True, dense=True) == ""
+
+
+def test_rare_codes_are_names_and_common_ones_are_not() -> None:
+    assert rare_names({"e-4711-x": 1, "v1.10": 400, "2024": 1, "pool": 1, "k8s": 1, "gone-1": 0}, 1_000) == {"e-4711-x"}
 
 
 def test_no_result_is_the_null_signal_whatever_the_scores() -> None:

@@ -10,7 +10,7 @@ from rag_core.retrieval.tokens import CONTEXT_WEIGHT, term_counts, tokenize
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("KubePodCrashLooping", ["kubepodcrashlooping", "kube", "pod", "crash", "loop"]),
+        ("KubePodCrashLooping", ["kubepodcrashloop", "kube", "pod", "crash", "loop"]),
         ("node-exporter", ["node-exporter", "node", "export"]),
         ("snake_case_name", ["snake_case_name", "snake", "case", "name"]),
         ("version 1.10", ["version", "1.10"]),
@@ -50,6 +50,7 @@ def test_a_name_is_found_by_plain_words_and_by_itself() -> None:
     stored = set(tokenize("Runbook for KubePersistentVolumeFillingUp on /var/lib/kubelet"))
     assert set(tokenize("persistent volumes filling")) <= stored
     assert set(tokenize("kubepersistentvolumefillingup")) <= stored
+    assert tokenize("NodeDiskFull")[0] == tokenize("nodediskfull")[0]
     assert set(tokenize("kubelet")) <= stored
 
 

@@ -1,0 +1,97 @@
+"""The HNSW graph and the exact scan: the choice between them, and that filters survive both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from ingestion import versions
+from ingestion.config import IngestionRules
+from ingestion.corpora import CorpusText, load_corpus
+from rag_core.connectors.memory_embedder import WordHashEmbedder
+from rag_core.connectors.pgvector import open_reader
+from rag_core.connectors.store import Store
+from rag_core.retrieval import legs
+from rag_core.retrieval.search import HybridSearch
+
+pytestmark = pytest.mark.integration
+
+EMBEDDER = WordHashEmbedder(dimensions=64)
+
+
+@pytest.fixture(name="store")
+def fixture_store(make_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store with a graph, made with a small limit in place of 20,000 vectors."""
+    monkeypatch.setattr(versions, "EXACT_SCAN_WINDOWS", 500)
+    monkeypatch.setattr(legs, "EXACT_SCAN_WINDOWS", 500)
+    store = make_store()
+    texts = [
+        CorpusText(f"d{number:04d}", f"Note {number}", f"word{number % 89} word{number % 83} word{number % 79} common")
+        for number in range(2_000)
+    ]
+    load_corpus(store, EMBEDDER, "many", texts, rules=IngestionRules())
+    with store.connection() as connection:
+        connection.execute(
+            "INSERT INTO nightshift.document_attribute (document_no, name, value) "
+            "SELECT document_no, 'third', 'yes' FROM nightshift.document WHERE document_no % 3 = 0"
+        )
+    return store
+
+
+def test_the_graph_is_built_once_and_used(store: Store) -> None:
+    version = versions.serving_version(store)
+    assert version is not None
+    assert versions.maintain_index(store, version) is False  # load_corpus has built it
+    outcome = HybridSearch(store, EMBEDDER).search("word11 word12", mode="dense", top=10)
+    assert outcome.detail["scan"] == "graph"
+    assert len(outcome.passages) == 10
+    with store.connection() as connection:
+        connection.execute("SET LOCAL enable_seqscan = off")
+        plan = "\n".join(
+            row[0]
+            for row in connection.execute(
+                "EXPLAIN SELECT chunk_no FROM nightshift.chunk_window WHERE version_no = "
+                f"{version.version_no} ORDER BY embedding::halfvec(64) <#> '{[0.125] * 64}'::halfvec(64) LIMIT 10"
+            )
+        )
+    assert versions.graph_name(version.version_no) in plan
+
+
+def test_the_graph_finds_nearly_what_the_exact_scan_finds(store: Store) -> None:
+    with open_reader(store) as reader:
+        state = reader.state()
+        assert state.serving is not None
+        shares = []
+        for number in range(20):
+            (vector,) = EMBEDDER.embed([f"word{number} word{number * 3 % 83} common"])
+            exact = reader.nearest(vector, state.serving, depth=10, exact=True)
+            graph = reader.nearest(vector, state.serving, depth=10, exact=False)
+            # Equal cosines may change places: what counts is how near the hits are.
+            least = exact[-1][1]
+            shares.append(sum(cosine >= least - 1e-6 for _, cosine in graph) / len(exact))
+    assert sum(shares) / len(shares) >= 0.9
+
+
+def test_a_filtered_search_through_the_graph_is_complete(store: Store) -> None:
+    outcome = HybridSearch(store, EMBEDDER).search("word5 common", mode="dense", top=10, filters={"third": "yes"})
+    assert outcome.detail["scan"] == "graph"
+    assert len(outcome.passages) == 10
+
+
+def test_a_small_filtered_set_is_scanned_exactly(store: Store) -> None:
+    outcome = HybridSearch(store, EMBEDDER).search("common", mode="dense", top=10, filters={"path": "d0042"})
+    assert outcome.detail["scan"] == "exact"
+    assert [passage.path for passage in outcome.passages] == ["d0042"]
+
+
+def test_a_graph_that_was_left_half_built_is_built_again(store: Store) -> None:
+    version = versions.serving_version(store)
+    assert version is not None
+    name = versions.graph_name(version.version_no)
+    with store.connection() as connection:
+        connection.execute(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass", (f"nightshift.{name}",)
+        )
+    assert versions.maintain_index(store, version) is True
+    assert versions.maintain_index(store, version) is False
