@@ -30,6 +30,11 @@ _CAUSE_WORDS = re.compile(
     r"\b(?:the )?(?:root )?(?:cause|reason)s? (?:of|for|behind)\b|\bplease\b|\bexplain\b",
     re.IGNORECASE,
 )
+_MOVE_OF = re.compile(
+    r"\b(?:the |a |an )(?:sharp |sudden |steep |strong )?(?:fall|drop|decline|decrease|rise|increase|growth|jump|surge|"
+    r"spike|change|recovery|improvement) (?:of|in) ",
+    re.IGNORECASE,
+)
 _MOVEMENT = re.compile(
     r"\b(?:did|does|do|has|have|had|was|were|is|are|been)\b|\b(?:so|such|sharply|strongly|suddenly|again|much|a lot)\b|"
     r"\b(?:fall|fell|fallen|falls?|falling|drop\w*|declin\w+|decreas\w+|shrink|shrank|shrunk|sink|sank|worsen\w*|weak\w*|"
@@ -67,5 +72,5 @@ def read_clauses(question: str) -> tuple[Clause, ...]:
 
 def without_cause(text: str) -> str:
     """A question after a cause as one after its figure: `why did margins fall in May` becomes `margins in May`."""
-    figure = _MOVEMENT.sub(" ", _CAUSE_WORDS.sub(" ", text))
+    figure = _MOVEMENT.sub(" ", _MOVE_OF.sub(" ", _CAUSE_WORDS.sub(" ", text)))
     return re.sub(r"\s+", " ", figure).strip(" ,;?.")

@@ -24,7 +24,7 @@ OWN_WORDS, HEADING_WORDS, MEANING, MEANING_UNDER_HEADING, KIND, PASSAGE, NEIGHBO
 # Share of the best score that a further quote must reach; a cause is told in several sentences of one document.
 NEXT_BEST, NEXT_CAUSE = 0.6, 0.4
 # Words that only say what the question is about weigh so much of those that say what is asked.
-CONTEXT = 0.4
+CONTEXT, MOST_CONTEXT = 0.4, 0.7
 _MOVES = (
     (
         "<up>",
@@ -150,14 +150,23 @@ def _scored(
 
 
 def _weigh_words(question: str, context: str, units: Sequence[set[str]]) -> dict[str, float]:
-    """Weight of each distinct word of the question among these units; rare ones weigh more, absent ones nothing."""
-    asked = dict.fromkeys(quote_words(question), 1.0)
-    shares = {**dict.fromkeys(quote_words(context), CONTEXT), **asked}
+    """Weight of each distinct word of the question among these units; rare ones weigh more, absent ones nothing.
+
+    Words of the context weigh less, and together at most so much less than what is asked; alone they weigh in full.
+    """
     counts = Counter(word for unit in units for word in unit)
-    return {
-        word: share * math.log(1 + (len(units) + 1) / (counts[word] + 0.5)) if counts[word] else 0.0
-        for word, share in shares.items()
-    }
+
+    def weights(text: str) -> dict[str, float]:
+        return {
+            word: math.log(1 + (len(units) + 1) / (counts[word] + 0.5))
+            for word in dict.fromkeys(quote_words(text))
+            if counts[word]
+        }
+
+    asked, about = weights(question), weights(context)
+    total, further = sum(asked.values()), sum(weight for word, weight in about.items() if word not in asked)
+    share = 1.0 if not asked else min(CONTEXT, MOST_CONTEXT * total / further) if further else 0.0
+    return {**{word: share * weight for word, weight in about.items()}, **asked}
 
 
 def _meaning(

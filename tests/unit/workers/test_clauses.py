@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from rag_core.workers.clauses import read_clauses, without_cause
+
+
+@pytest.mark.parametrize(
+    ("question", "clauses"),
+    [
+        ("What was revenue last quarter?", ["What was revenue last quarter"]),
+        (
+            "How many orders did Iberia place in 2025, and why was the second quarter weak?",
+            ["How many orders did Iberia place in 2025", "why was the second quarter weak"],
+        ),
+        ("How many customers churned, and why?", ["How many customers churned", "why"]),
+        ("Revenue and orders by region and month", ["Revenue and orders by region and month"]),
+        ("What is the fee and who approves it?", ["What is the fee", "who approves it"]),
+        (
+            "Who are the largest customers; under which contract did they order?",
+            ["Who are the largest customers", "under which contract did they order"],
+        ),
+    ],
+)
+def test_a_cut_stands_only_before_a_question_of_its_own(question: str, clauses: list[str]) -> None:
+    assert [clause.text for clause in read_clauses(question)] == clauses
+
+
+def test_causes_and_documents_are_told_apart_from_figures() -> None:
+    figure, cause = read_clauses("How many customers churned in May, and what caused it?")
+    assert (figure.asks_cause, figure.asks_documents) == (False, False)
+    assert (cause.asks_cause, cause.asks_documents) == (True, True)
+    (written,) = read_clauses("What does the data retention standard say about logs?")
+    assert (written.asks_cause, written.asks_documents) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("question", "figure"),
+    [
+        ("Why did the net margin of the Nordics fall in Q3 2025", "the net margin of the Nordics in Q3 2025"),
+        ("What caused the rise of support tickets in December 2025", "support tickets in December 2025"),
+        ("Explain the drop in orders in April 2025", "orders in April 2025"),
+    ],
+)
+def test_a_question_after_a_cause_becomes_one_after_its_figure(question: str, figure: str) -> None:
+    assert without_cause(question) == figure
