@@ -19,11 +19,13 @@ from ingestion.formats import markdown, office, pdf, pdf_models, sheets, structu
 from ingestion.formats.archive import check_inflated
 from ingestion.formats.detect import Format, decode_text, detect_binary, detect_text
 from ingestion.frontmatter import split_frontmatter
-from ingestion.pdf_layout import layout_blocks
+from ingestion.pdf_layout import Page, layout_blocks
 
 CONVERTER_VERSION = "1"
 """Counts up whenever the same bytes would give other blocks; part of a document's key."""
 
+_STAMP = 25
+"""Characters that a scanned page may carry without being a page of text."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -37,7 +39,7 @@ class _Draft:
     origin: str = "format"
     warnings: tuple[str, ...] = ()
     pages: int | None = None
-    failed_pages: tuple[int, ...] = ()
+    partial: str = ""
     no_text: str = ""
 
 
@@ -111,27 +113,44 @@ def _read_office(file: SourceFile, kind: Format, limits: ConversionLimits) -> _D
 
 def _read_pdf(file: SourceFile, limits: ConversionLimits, password: str | None) -> _Draft:
     content = pdf.read_pages(file.path, limits, password)
-    images = sum(page.images for page in content.pages)
-    blank = ", ".join(map(str, content.blank[:20]))
-    warnings: tuple[str, ...] = (f"pages that show nothing: {blank}",) if blank else ()
     converter = _nightshift(pdf.pdf_converter())
+    warnings: tuple[str, ...] = ()
     blocks: list[Block] | None = None
     if limits.layout_models is not None:
         missing = pdf_models.missing_for_models(limits.layout_models)
         if missing:
-            warnings += (f"read from its lines, without layout models: {missing}",)
+            warnings = (f"read from its lines, without layout models: {missing}",)
         else:
             blocks = pdf_models.read_with_models(file.path, limits.layout_models, password)
             converter = _nightshift(pdf_models.models_converter())
+    partial = ""
+    if content.failed:
+        partial = f"{len(content.failed)} of {content.count} pages cannot be read: {_listed(content.failed)}"
+    scans = [page.number for page in content.pages if page.images and not _holds_text(page)] if blocks is None else []
+    if scans and not partial and len(scans) * 2 > content.count:
+        partial = f"{len(scans)} of {content.count} pages are images; text recognition is needed: {_listed(scans)}"
+    elif scans:
+        warnings += (f"pages that are images with hardly a word: {_listed(scans)}",)
+    if content.blank:
+        warnings += (f"pages that show nothing: {_listed(content.blank)}",)
     return _Draft(
         layout_blocks(content.pages, content.outline) if blocks is None else blocks,
         converter,
         pdf.read_properties(file.path),
         warnings=warnings,
         pages=content.count,
-        failed_pages=content.failed,
-        no_text="pages are images; text recognition is needed" if images else "the pages hold no text",
+        partial=partial,
+        no_text="pages are images; text recognition is needed" if scans else "the pages hold no text",
     )
+
+
+def _holds_text(page: Page) -> bool:
+    """Whether a page has more than a stamp or a page number."""
+    return sum(len(line.text) for line in page.lines) > _STAMP
+
+
+def _listed(pages: Sequence[int]) -> str:
+    return ", ".join(map(str, pages[:20])) + (", ..." if len(pages) > 20 else "")
 
 
 def _paragraphs(text: str) -> list[Block]:
@@ -172,10 +191,7 @@ def _state(draft: _Draft, blocks: Sequence[Block]) -> tuple[DocumentState, str]:
         if draft.pages is not None:
             return "no_text", draft.no_text
         return "empty", "the file holds no text"
-    if draft.failed_pages:
-        listed = ", ".join(map(str, draft.failed_pages[:20]))
-        return "partial", f"{len(draft.failed_pages)} of {draft.pages} pages cannot be read: {listed}"
-    return "ok", ""
+    return ("partial", draft.partial) if draft.partial else ("ok", "")
 
 
 def _title(file: SourceFile, metadata: dict[str, Any], blocks: Sequence[Block]) -> str:

@@ -46,7 +46,8 @@ class ConvertedDocument:
     """A document after conversion.
 
     `metadata` holds JSON values only; `origins` says for each key where the value came from (frontmatter, text,
-    format, rule, source, model). `converter` names what converted it, with version. `reason` explains a state other than ok.
+    format, rule, source, model). `converter` names what converted it, with version. `reason` explains a state other
+    than ok.
     """
 
     state: DocumentState

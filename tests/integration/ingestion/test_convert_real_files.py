@@ -138,6 +138,20 @@ def test_a_scanned_pdf_has_no_text(tmp_path: Path) -> None:
     assert "text recognition" in document.reason
 
 
+def test_a_scan_with_a_stamp_on_each_page_is_no_success(tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    sheet = canvas.Canvas(stream, pagesize=A4)
+    for number in (1, 2, 3):
+        if number < 3:
+            sheet.drawImage(ImageReader(Image.new("L", (400, 500), 200)), 50, 100, 400, 500)
+        sheet.drawString(72, 700, "Scan 17" if number < 3 else "A page of real text that says something at last.")
+        sheet.showPage()
+    sheet.save()
+    document = convert_bytes(tmp_path, "scan.pdf", stream.getvalue())
+    assert document.state == "partial"
+    assert document.reason == "2 of 3 pages are images; text recognition is needed: 1, 2"
+
+
 def test_a_pdf_with_an_empty_page_is_read(tmp_path: Path) -> None:
     document = convert_bytes(tmp_path, "a.pdf", drawn([(72, 700, "First page.")], [], [(72, 700, "Third page.")]))
     assert document.state == "ok"
