@@ -156,7 +156,12 @@ class BigQueryWarehouse:
         deadline = Deadline(limits.timeout_seconds, cancel)
         with self._translated(bigquery, limits, deadline), deadline:
             job = self._client.query(sql, job_config=self._config(bigquery, limits))
-            found = iter(result := job.result(max_results=limits.max_rows + 1, timeout=limits.timeout_seconds))
+            try:
+                result = job.result(max_results=limits.max_rows + 1, timeout=limits.timeout_seconds)
+            except TimeoutError:
+                cancel()
+                raise
+            found = iter(result)
             rows, truncated_by = fetch_capped(
                 lambda size: [row.values() for row in islice(found, size)], limits, before_fetch=deadline.check
             )
@@ -211,5 +216,8 @@ def _fault_code(exceptions: Any, error: Any) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    lines = str(getattr(error, "message", None) or error).strip().splitlines()
+    """What BigQuery says, without the request in front of it."""
+    details = getattr(error, "errors", None) or [{}]
+    told = details[0].get("message") if isinstance(details[0], dict) else None
+    lines = str(told or getattr(error, "message", None) or error).strip().splitlines()
     return lines[0][:MESSAGE_LENGTH] if lines else type(error).__name__

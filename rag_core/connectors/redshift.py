@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator
 from itertools import islice
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import psycopg
 
 from rag_core.connectors.base import QueryCost
 from rag_core.connectors.catalogs.redshift import read_catalog
-from rag_core.connectors.postgres import SNAPSHOT_SECONDS, PostgresWarehouse
+from rag_core.connectors.postgres_wire import SNAPSHOT_SECONDS, TypeKey, WireWarehouse
 from rag_core.connectors.rows import Row, fetch_capped
 from rag_core.connectors.sql_files import statement
 from rag_core.datamodel.catalog import Catalog
@@ -21,12 +21,14 @@ from rag_core.errors import ConfigurationError
 _PLAN = re.compile(r"cost=[\d.]+\.\.(?P<cost>[\d.]+) rows=(?P<rows>\d+)")
 
 
-class RedshiftWarehouse(PostgresWarehouse):
+class RedshiftWarehouse(WireWarehouse):
     """A Redshift database that is only read.
 
     Redshift has no roles to take on, no lock timeout and no EXPLAIN as JSON, and allows one server-side cursor at a
     time with a bound on its result; rows are streamed instead and the rest is cancelled.
     """
+
+    _set_up: ClassVar[str] = "catalog/redshift_set_transaction"
 
     def __init__(self, dsn: str, *, timezone: str = "UTC", principal: str | None = None) -> None:
         if principal is not None:
@@ -40,20 +42,17 @@ class RedshiftWarehouse(PostgresWarehouse):
 
     def snapshot(self) -> Catalog:
         """Reads the schema with queries that Redshift's catalog, a PostgreSQL 8.0 one, can answer."""
-        with self._transaction(SNAPSHOT_SECONDS) as (connection, _):
+        with self.transaction(SNAPSHOT_SECONDS) as (connection, _):
             return read_catalog(connection)
 
     def explain(self, query: GuardedSql) -> QueryCost:
         """Plans the statement; the first line of the plan holds cost and rows."""
-        with self._transaction(query.limits.timeout_seconds) as (connection, _):
+        with self.transaction(query.limits.timeout_seconds) as (connection, _):
             row = connection.execute(b"EXPLAIN " + query.text.encode(), binary=True).fetchone()
         match = _PLAN.search(row[0]) if row else None
         if match is None:
             return QueryCost()
         return QueryCost(rows=float(match["rows"]), cost=float(match["cost"]))
-
-    def _set_transaction(self) -> str:
-        return "catalog/redshift_set_transaction"
 
     def _fetch(
         self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]
@@ -79,7 +78,7 @@ class RedshiftWarehouse(PostgresWarehouse):
         columns = tuple(ResultColumn(name=label, type=names[kind]) for label, kind in zip(labels, kinds, strict=True))
         return columns, rows, truncated_by
 
-    def _read_type_names(self, connection: psycopg.Connection, kinds: list[tuple[int, int]]) -> list[str]:
+    def _read_type_names(self, connection: psycopg.Connection, kinds: list[TypeKey]) -> list[str]:
         found = []
         for oid, modifier in kinds:
             row: Any = connection.execute(

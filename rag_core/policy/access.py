@@ -107,9 +107,10 @@ class Access:
         raise self._unknown(name, schema)
 
     def _check_closed(self, name: str, schema: str | None) -> None:
-        closed = (schema or "").lower()
-        if closed in CLOSED_SCHEMAS or closed.startswith("pg_"):
-            raise Refusal("catalog_closed", f"the catalog {schema} is closed: it names objects that are hidden")
+        # BigQuery writes dataset.INFORMATION_SCHEMA.TABLES, where the last two parts make one name.
+        parts = f"{schema or ''}.{name}".lower().split(".")
+        if not CLOSED_SCHEMAS.isdisjoint(parts[:-1]) or any(part.startswith("pg_") for part in parts[:-1]):
+            raise Refusal("catalog_closed", f"the catalog {schema or name} is closed: it names objects that are hidden")
         if schema is None and name.lower().startswith("pg_"):
             raise Refusal("catalog_closed", f"{name} belongs to a catalog, which is closed")
 
