@@ -160,7 +160,7 @@ def test_a_pdf_with_an_empty_page_is_read(tmp_path: Path) -> None:
 
 
 def test_a_pdf_with_a_damaged_page_is_partial_and_names_it(tmp_path: Path) -> None:
-    data = bytearray(drawn(*([(72, 700, f"Text of page {number}.")] for number in (1, 2, 3))))
+    data = bytearray(drawn(*([(72.0, 700.0, f"Text of page {number}.")] for number in (1, 2, 3))))
     second = list(re.finditer(rb"stream\r?\n(.*?)endstream", data, re.DOTALL))[1]
     data[second.start(1) + 8 : second.end(1) - 8] = b"A" * (second.end(1) - second.start(1) - 16)
     document = convert_bytes(tmp_path, "damaged.pdf", bytes(data))
