@@ -34,7 +34,7 @@ class Resolver:
     """Resolves one statement.
 
     After `resolve`, `tables` and `columns` are what the statement reads, as the catalog spells it; `places` are the
-    table nodes with their tables, for rewriting.
+    table nodes with their tables, for rewriting; `joined` are pairs of columns joined by USING or NATURAL.
     """
 
     def __init__(self, access: Access, views: TableCheck | None) -> None:
@@ -46,6 +46,12 @@ class Resolver:
         self._expressions = ExpressionReader(self._names, self)
         self.tables: dict[str, None] = {}
         self.places: list[tuple[exp.Table, TableAccess]] = []
+        self.joined: list[tuple[str, str]] = []
+
+    @property
+    def meanings(self) -> dict[int, str]:
+        """The catalog column that a column node of the statement is, by the node's id."""
+        return self._names.meanings
 
     @property
     def columns(self) -> dict[str, None]:
@@ -294,28 +300,31 @@ class Resolver:
             key = self._rules.identifier_key(identifier.this if isinstance(identifier, exp.Column) else identifier)
             if isinstance(identifier, exp.Column):
                 self._names.seen.add(id(identifier))
-            for side in (before, added):
-                self._merge(key, side)
+            self._merge_both(key, before, added)
             scope.merged.add(key)
         if str(join.args.get("method") or "").upper() == "NATURAL":
             left = {key for source in before for key in source.columns}
-            for key in {key for source in added for key in source.columns} & left:
-                self._merge(key, before)
-                self._merge(key, added)
+            for key in sorted({key for source in added for key in source.columns} & left):
+                self._merge_both(key, before, added)
                 scope.merged.add(key)
         for name in ("on", "match_condition"):
             if join.args.get(name) is not None:
                 self._expressions.read(join.args[name], scope)
 
-    def _merge(self, key: str, side: list[Source]) -> None:
+    def _merge_both(self, key: str, before: list[Source], added: list[Source]) -> None:
+        left, right = self._merge(key, before), self._merge(key, added)
+        self.joined.extend((one, other) for one in left for other in right)
+
+    def _merge(self, key: str, side: list[Source]) -> list[str]:
+        """The catalog columns that a name of USING or NATURAL means on one side of a join."""
         found = [source for source in side if key in source.columns]
-        for source in found:
-            self._names.touch(source, key)
         if not found:
             for source in side:
                 self._names.check_hidden(source, key, key)
             if not any(source.open for source in side):
                 self._names.refuse(key, side)
+        touched = [self._names.touch(source, key) for source in found]
+        return [column for column in touched if column is not None]
 
     def _aliased(self, alias: exp.Expr | None, output: Output, node: exp.Expr) -> Source:
         """The source that a FROM item with an alias and perhaps column aliases is."""

@@ -82,7 +82,7 @@ class ColumnReader:
 
     `columns` are the catalog columns read so far; `replaced_columns` are nodes that name a schema although their table
     is going to be a subquery; `hidden` are the keys of hidden columns of the tables so far; `seen` holds the ids of
-    the nodes that were resolved.
+    the nodes that were resolved; `meanings` gives the catalog column that a node is, by the node's id.
     """
 
     def __init__(self, access: Access) -> None:
@@ -93,6 +93,7 @@ class ColumnReader:
         self.columns: dict[str, None] = {}
         self.replaced_columns: list[exp.Column] = []
         self.hidden: set[str] = set()
+        self.meanings: dict[int, str] = {}
 
     def read(self, node: exp.Column, scope: Scope, *, aliases_first: bool) -> None:
         """Resolves a column node. Raises Refusal."""
@@ -113,7 +114,7 @@ class ColumnReader:
         if source is None:
             return
         if key in source.columns:
-            self.touch(source, key)
+            self._mean(node, self.touch(source, key))
             return
         self.check_hidden(source, key, node.name)
         if source.open and key not in _SYSTEM_COLUMNS:
@@ -154,7 +155,7 @@ class ColumnReader:
                 raise Refusal("ambiguous_column", f"the column {node.name} is ambiguous: {', '.join(names)}", names)
             if found:
                 for source in found:
-                    self.touch(source, key)
+                    self._mean(node, self.touch(source, key))
                 return
             for source in here.sources:
                 self.check_hidden(source, key, node.name)
@@ -184,11 +185,18 @@ class ColumnReader:
         """The source that an unqualified name means as a row, if any."""
         return next((source for here in chain(scope) for source in here.sources if source.key == key and key), None)
 
-    def touch(self, source: Source, key: str) -> None:
-        """Notes that a column of a source is read."""
+    def touch(self, source: Source, key: str) -> str | None:
+        """Notes that a column of a source is read; gives its name in the catalog, None where it is computed."""
         name = source.columns[key]
-        if name is not None and source.access is not None:
-            self.columns[f"{source.access.table.qualified_name}.{name}"] = None
+        if name is None or source.access is None:
+            return None
+        column = f"{source.access.table.qualified_name}.{name}"
+        self.columns[column] = None
+        return column
+
+    def _mean(self, node: exp.Column, column: str | None) -> None:
+        if column is not None:
+            self.meanings.setdefault(id(node), column)
 
     def touch_all(self, source: Source) -> None:
         """Notes that all visible columns of a source are read."""

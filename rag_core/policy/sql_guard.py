@@ -9,6 +9,7 @@ refused.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -24,6 +25,7 @@ from rag_core.policy.access import Access
 from rag_core.policy.dialects import reader_for
 from rag_core.policy.findings import policy_findings
 from rag_core.policy.functions import FunctionGuard
+from rag_core.policy.joins import JoinGuard
 from rag_core.policy.names import name_rules
 from rag_core.policy.nodes import check_nodes, check_root
 from rag_core.policy.refusal import Refusal
@@ -39,13 +41,20 @@ logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
 
 class SqlGuard:
-    """Checks statements against one policy and one catalog. Safe to use from several threads."""
+    """Checks statements against one policy and one catalog. Safe to use from several threads.
 
-    def __init__(self, policy: Policy, catalog: Catalog) -> None:
+    Args:
+        policy: what may be read.
+        catalog: the schema that names are resolved in.
+        approved_joins: pairs of `schema.table.column` that somebody has approved, of those the policy asks about.
+    """
+
+    def __init__(self, policy: Policy, catalog: Catalog, *, approved_joins: Iterable[tuple[str, str]] = ()) -> None:
         self.policy = policy
         self.catalog = catalog
         self._rules = name_rules(catalog.dialect)
         self._access = Access(policy, catalog, self._rules)
+        self._joins = JoinGuard(policy.joins.need_approval, approved_joins)
         self._access.offered = lambda table: self._views.reason(table) is None
 
     @cached_property
@@ -114,6 +123,7 @@ class SqlGuard:
                 self._functions.check_called(function.name)
         resolver = Resolver(self._access, self._views)
         resolver.resolve(tree)
+        self._joins.check(tree, resolver)
         own_limit = _own_limit(tree)
         holder = exp.Paren(this=tree)
         rewrite(resolver, self._rules)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 
 import sqlglot
@@ -28,6 +29,7 @@ class ViewGuard:
         everything = Policy(version=1, schemas=tuple(sorted({table.schema_name for table in catalog.tables})))
         self._everything = Access(everything, catalog, rules)
         self._reasons: dict[str, str | None] = {}
+        self._lock = threading.RLock()
 
     def check(self, table: CatalogTable) -> None:
         """Raises Refusal where the table is a view over hidden data that the policy does not name."""
@@ -43,11 +45,13 @@ class ViewGuard:
         if table.kind not in VIEW_KINDS or not self._access.hides_anything or self._access.vouched(table):
             return None
         name = table.qualified_name
-        if name not in self._reasons:
-            # A view that reads itself through others cannot exist; the entry guards against a catalog that says so.
-            self._reasons[name] = None
-            self._reasons[name] = self._reason(table)
-        return self._reasons[name]
+        # Under the lock, so that nobody sees a view as harmless while another thread is still looking into it.
+        with self._lock:
+            if name not in self._reasons:
+                # A view that reads itself through others cannot exist; the entry guards against a catalog saying so.
+                self._reasons[name] = None
+                self._reasons[name] = self._reason(table)
+            return self._reasons[name]
 
     def _reason(self, view: CatalogTable) -> str | None:
         """Why the view is hidden, None where it is not."""

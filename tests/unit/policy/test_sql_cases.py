@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from rag_core.datamodel.query import GuardVerdict
-from rag_core.policy.rules import ColumnMask, ColumnRules, FunctionRules, Policy, RowFilter, TableRules
+from rag_core.policy.rules import (
+    ColumnMask,
+    ColumnRules,
+    FunctionRules,
+    JoinRule,
+    JoinRules,
+    Policy,
+    RowFilter,
+    TableRules,
+)
 from rag_core.policy.sql_guard import SqlGuard
 from tests.warehouse_world import world, world_policy
 
@@ -268,3 +277,23 @@ def test_names_of_the_policy_that_match_nothing_are_told() -> None:
         "schemas: nowhere is not there, or holds nothing that this role can see",
         "tables.exclude: public.secretz matches nothing that this role can see",
     )
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 FROM orders o JOIN customers c ON c.id = o.customer_id",
+        "SELECT 1 FROM orders o, customers c WHERE (o.customer_id) = c.id",
+        "SELECT 1 FROM orders WHERE customer_id IN (SELECT c.id AS x FROM customers c)",
+        "SELECT 1 FROM customers c WHERE EXISTS (SELECT 1 FROM orders WHERE customer_id = c.id)",
+    ],
+)
+def test_joins_that_need_approval_wait_for_it(sql: str) -> None:
+    pair = ("public.orders.customer_id", 'public."customers".ID')
+    rules = JoinRules(need_approval=(JoinRule(left=pair[0], right=pair[1]),))
+    assert check(sql, joins=rules).code == "join_needs_approval"
+    assert SqlGuard(world_policy(joins=rules), world(), approved_joins=[(pair[1], pair[0])]).check(sql).allowed
+    assert check("SELECT 1 FROM orders o JOIN customers c ON c.id = o.id", joins=rules).allowed
+    same = JoinRules(need_approval=(JoinRule(left="public.orders.id", right="public.customers.id"),))
+    for joined in ("JOIN customers USING (id)", "NATURAL JOIN customers"):
+        assert check(f"SELECT 1 FROM orders {joined}", joins=same).code == "join_needs_approval"
