@@ -19,6 +19,7 @@ class FunctionLists(Record):
     """The packaged lists: see `functions.yaml` beside this module for what each is for."""
 
     denied: tuple[str, ...]
+    denied_in: dict[str, tuple[str, ...]]
     denied_prefixes: tuple[str, ...]
     spared: tuple[str, ...]
     harmless: tuple[str, ...]
@@ -39,7 +40,7 @@ class FunctionGuard:
         lists = function_lists()
         self._allow = frozenset(name.lower() for name in rules.allow)
         self._deny = frozenset(name.lower() for name in rules.deny)
-        self._denied = frozenset(lists.denied)
+        self._denied = frozenset((*lists.denied, *lists.denied_in.get(catalog.dialect, ())))
         self._prefixes = re.compile("|".join(f"(?:{prefix})" for prefix in lists.denied_prefixes))
         self._spared = frozenset(lists.spared)
         self._harmless = frozenset(lists.harmless)

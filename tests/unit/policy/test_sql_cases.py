@@ -86,6 +86,7 @@ def test_refusals_have_a_code_and_a_sentence(sql: str, code: str) -> None:
         "SELECT * FROM final",
         "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 5) SEARCH DEPTH FIRST BY n SET o "
         "SELECT n FROM t ORDER BY o",
+        "WITH summary (name, n) AS (SELECT note, count(*) FROM orders GROUP BY note) SELECT name FROM summary",
         "VALUES (1), (2)",
         "SELECT * FROM (VALUES (1, 'a')) AS v(n, t) WHERE t = 'a'",
         "-- why\nSELECT id FROM orders -- a note\n;",
