@@ -18,7 +18,7 @@ from rag_core.reports.audit import append_event
 from rag_core.reports.bundle import AnsweredQuestion
 from rag_core.reports.question_views import publish_views
 from rag_core.reports.rows import clean_row
-from rag_core.reports.writer import lock_batch
+from rag_core.reports.writer import lock_batch, point_to_latest
 
 Decision = Literal["released", "rejected"]
 
@@ -78,6 +78,7 @@ def review_answer(
             },
         )
         connection.execute(statement("reports/update_run_counts"), key)
+        point_to_latest(connection, batch, run_date, [question_id])
         if decision == "released":
             _publish_view(connection, batch, question_id, str(run_id))
         append_event(

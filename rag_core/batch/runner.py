@@ -28,7 +28,7 @@ from rag_core.quality.observation import RunContext
 from rag_core.quality.suites import observe_answer
 from rag_core.quality.validate import judge
 from rag_core.reports.bundle import AnsweredQuestion, RunBundle, answer_fingerprint
-from rag_core.reports.files import report_path, write_reports
+from rag_core.reports.files import render_reports, report_path, write_reports
 from rag_core.reports.writer import apply_reviews, lock_batch, publish_run, read_history
 
 if TYPE_CHECKING:
@@ -162,6 +162,7 @@ class BatchRunner:
             if run.publish:
                 bundle = apply_reviews(connection, bundle)
             path = report_path(bundle, self._reports_folder)
+            texts = render_reports(bundle, history, path)
             if run.publish:
                 publish_run(connection, bundle, path)
             outcome = _summarise(bundle, path)
@@ -174,7 +175,7 @@ class BatchRunner:
                 },
             )
             # Last, so that a disk that is full takes the rows back too.
-            write_reports(bundle, history, path)
+            write_reports(texts)
         return outcome
 
     def _collect(self, run_id: str, run: _Run) -> list[tuple[Question, Answer]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from rag_core.errors import ConfigurationError
@@ -18,9 +19,13 @@ def report_path(bundle: RunBundle, folder: Path) -> Path:
     return (folder / bundle.batch.batch / f"{name}.html").absolute()
 
 
-def write_reports(bundle: RunBundle, history: History, path: Path) -> None:
-    """Writes the HTML report to `path` and the Markdown one beside it; raises ConfigurationError where it cannot."""
-    texts = {path.with_suffix(".md"): render_markdown(bundle, history), path: render_html(bundle, history)}
+def render_reports(bundle: RunBundle, history: History, path: Path) -> dict[Path, str]:
+    """The HTML report, to be written to `path`, and the Markdown one, to be written beside it."""
+    return {path.with_suffix(".md"): render_markdown(bundle, history), path: render_html(bundle, history)}
+
+
+def write_reports(texts: Mapping[Path, str]) -> None:
+    """Writes each text to its file; raises ConfigurationError where it cannot."""
     for target, text in texts.items():
         try:
             _replace(target, text)

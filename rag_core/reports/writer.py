@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -66,6 +67,9 @@ def publish_run(connection: psycopg.Connection, bundle: RunBundle, report_path: 
             for item in bundle.items:
                 for row in cell_rows(bundle, item):
                     copy.write_row(row)
+    point_to_latest(
+        connection, bundle.batch.batch, bundle.run_date, [item.question.question_id for item in bundle.items]
+    )
     publish_views(connection, bundle.batch.batch, [item for item in bundle.items if item.outcome.state == "published"])
     counts = {name: run[name] for name in ("published", "quarantined", "failed", "needs_model")}
     append_event(
@@ -75,6 +79,15 @@ def publish_run(connection: psycopg.Connection, bundle: RunBundle, report_path: 
         target=f"{bundle.batch.batch}@{bundle.run_date.isoformat()}",
         detail={"run_id": bundle.run_id, **counts},
     )
+
+
+def point_to_latest(connection: psycopg.Connection, batch: str, run_date: date, question_ids: Sequence[str]) -> None:
+    """Notes anew which run date holds the last published answer of these questions, and of those that pointed here."""
+    key = {"batch": batch, "run_date": run_date}
+    rows = connection.execute(statement("reports/list_latest_question_ids"), key).fetchall()
+    values = {**key, "question_ids": sorted({*question_ids, *(row[0] for row in rows)})}
+    connection.execute(statement("reports/delete_latest_answers"), values)
+    connection.execute(statement("reports/insert_latest_answers"), values)
 
 
 def read_history(connection: psycopg.Connection, batch: Batch, *, before: date, runs: int = HISTORY_RUNS) -> History:

@@ -92,7 +92,8 @@ def test_published_numbers_equal_the_facts(
         for question_id, text in sorted(wanted.items()):
             expected = _numbers(facts[text])
             rows = bi_connection.execute(
-                "SELECT value_number FROM answer_cells WHERE batch = %s AND question_id = %s AND value_number IS NOT NULL",
+                "SELECT value_number FROM answer_cells"
+                " WHERE batch = %s AND question_id = %s AND value_number IS NOT NULL",
                 (name, question_id),
             ).fetchall()
             assert sorted(row[0] for row in rows) == expected, question_id
