@@ -30,7 +30,7 @@ def conclude(state: QuestionState, *, out_of_time: bool, max_steps: int) -> Answ
     status: AnswerStatus
     exhausted = out_of_time or len(state.get("outcomes", ())) >= max_steps
     doubtful = _is_doubtful(plan, evidence, kept)
-    if plan.clarification and doubtful:
+    if plan.clarification and (doubtful or not kept):
         status, text = "needs_clarification", plan.clarification
     elif not plan.steps or doubtful:
         status, text = "needs_model", not_understood(plan)

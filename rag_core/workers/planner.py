@@ -76,14 +76,19 @@ class Planner:
             tables: names of the warehouse's tables, for the router.
         """
         if strategy in ("model", "decomposed") and self._router is not None:
-            return self._plan_by_model(question, run_date, (), tables)
+            return self._plan_by_model(question, run_date, [], (), tables)
         whole = self._matcher.match(question, run_date)
         if whole.complete and not any(clause.asks_documents for clause in read_clauses(question)):
-            only: list[Step] = [self._sql_step("s1", question, whole)]
+            only: list[Step] = [self._sql_step("s1", whole)]
             return self._plan(question, run_date, only, _strategy(only)), Usage()
         steps, unmatched, clarification = self._read_by_clause(question, run_date, whole)
-        if unmatched and self._router is not None and strategy == "auto":
-            return self._plan_by_model(question, run_date, unmatched, tables)
+        # What asks for documents by its own words goes there; for the rest a router knows better than a guess.
+        guessed = unmatched or any(
+            step.kind == "search" and not any(clause.asks_documents for clause in read_clauses(step.task))
+            for step in steps
+        )
+        if guessed and not clarification and self._router is not None and strategy == "auto":
+            return self._plan_by_model(question, run_date, steps, unmatched, tables)
         plan = self._plan(question, run_date, steps, _strategy(steps), unmatched=unmatched, clarification=clarification)
         return plan, Usage()
 
@@ -106,10 +111,10 @@ class Planner:
                 if figure.complete and figure.query is not None and not queries:
                     query = _with_change(figure.query)
                     queries.append(query)
-                    steps.append(self._metric_step(f"s{len(queries)}", query))
+                    steps.append(self._metric_step(f"s{len(steps) + 1}", query))
                 searches.append(clause)
             elif match.complete and not clause.asks_documents:
-                step = self._sql_step(f"s{len(queries) + 1}", clause.text, match)
+                step = self._sql_step(f"s{len(steps) + 1}", match)
                 steps.append(step)
                 if step.metric_query is not None:
                     queries.append(step.metric_query)
@@ -118,7 +123,8 @@ class Planner:
                 # documents may still hold it.
                 if len(clauses) == 1 or clause.asks_documents or not _after_figure(match):
                     searches.append(clause)
-                if _after_figure(match) and not match.unmatched and not clause.asks_documents:
+                open_meaning = bool(match.ambiguous) or _after_figure(match)
+                if open_meaning and not match.unmatched and not clause.asks_documents:
                     clarification = clarification or _clarification(match)
                 if _after_figure(match) and not clause.asks_documents:
                     unmatched += match.unmatched
@@ -138,7 +144,7 @@ class Planner:
             words.append(describe_range(query.time_range))
         return " ".join(words)
 
-    def _sql_step(self, step_id: str, text: str, match: Match) -> SqlStep:
+    def _sql_step(self, step_id: str, match: Match) -> SqlStep:
         if match.verified is not None:
             return SqlStep(
                 step_id=step_id,
@@ -156,8 +162,9 @@ class Planner:
     # ------------------------------------------------------------------ with a model
 
     def _plan_by_model(
-        self, question: str, run_date: date, unmatched: tuple[str, ...], tables: Sequence[str]
+        self, question: str, run_date: date, known: Sequence[Step], unmatched: tuple[str, ...], tables: Sequence[str]
     ) -> tuple[Plan, Usage]:
+        """Steps by the router's word; figures that the semantic model explains (in `known`) are never left to a model."""
         assert self._router is not None
         prompt = load_prompt("plan_question")
         user = prompt.render(
@@ -179,11 +186,12 @@ class Planner:
                 task_description_documents="",
                 clarification="",
             )
-        steps: list[Step] = []
-        if route.next_worker in ("sql_worker", "both"):
-            steps.append(SqlStep(step_id="s1", task=question))
-        if route.next_worker in ("vector_worker", "both"):
-            steps.append(SearchStep(step_id="d1", task=question, query=question, top=SEARCH_TOP))
+        steps: list[Step] = [step for step in known if step.kind == "sql"]
+        if route.next_worker != "vector_worker" and (unmatched or not steps):
+            steps.append(SqlStep(step_id=f"s{len(steps) + 1}", task=question))
+        searches = [step for step in known if step.kind == "search"]
+        if route.next_worker != "sql_worker" or any(step.kind == "sql" for step in known):
+            steps += searches or [SearchStep(step_id="d1", task=question, query=question, top=SEARCH_TOP)]
         plan = self._plan(question, run_date, steps, "model", unmatched=unmatched, reasoning=route.reasoning.strip())
         return plan, usage
 

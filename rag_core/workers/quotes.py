@@ -38,12 +38,17 @@ CODE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A unit of the passage with index `passage`, its score, and the share of the question's word weight it holds."""
+    """A unit of the passage with index `passage` and its score.
+
+    `held` is the share of the question's and the context's word weight that it holds, headings included; `asked` says
+    whether any word of the question itself is among them.
+    """
 
     passage: int
     unit: Unit
     score: float
     held: float
+    asked: bool
 
 
 def best_quotes(
@@ -133,6 +138,7 @@ def _scored(
     priors = _priors(passages)
     asks_code = "command" in question.lower()
     own_share, scores = [], []
+    wanted = set(quote_words(question))
     for position, (index, unit) in enumerate(units):
         words = present[position]
         own = sum(weight for word, weight in weights.items() if word in words) / total
@@ -144,7 +150,13 @@ def _scored(
         own_share.append(own + lent)
         scores.append(score)
     return [
-        Quote(index, unit, round(scores[at] + NEIGHBOUR * _neighbour(at, units, scores), 6), round(own_share[at], 6))
+        Quote(
+            index,
+            unit,
+            round(scores[at] + NEIGHBOUR * _neighbour(at, units, scores), 6),
+            round(own_share[at], 6),
+            bool(wanted & (present[at] | heads[index])),
+        )
         for at, (index, unit) in enumerate(units)
     ]
 
@@ -210,4 +222,6 @@ def _same(first: str, second: str) -> bool:
     if first in second or second in first:
         return True
     one, other = set(tokenize(first)), set(tokenize(second))
+    if {word for word in one ^ other if any(character.isdigit() for character in word)}:
+        return False  # another figure for the same thing is what must be shown, not left out
     return bool(one and other) and len(one & other) >= 0.85 * max(len(one), len(other))

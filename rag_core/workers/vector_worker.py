@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rag_core.connectors.base import Embedder, PassageSearch
 from rag_core.datamodel.evidence import Passage, SearchOutcome
 from rag_core.datamodel.plan import SearchStep
+from rag_core.workers.asks import asks_cause
 from rag_core.workers.outcome import StepOutcome
 from rag_core.workers.quotes import best_quotes
 
@@ -54,6 +55,8 @@ def pick_quotes(step: SearchStep, found: SearchOutcome, embedder: Embedder | Non
         return tuple(passages)
     context = step.query if step.query != step.task else ""
     quotes = best_quotes(step.task, passages, context=context, embedder=embedder, limit=MAX_QUOTES)
+    if context and not asks_cause(step.task) and not any(quote.asked for quote in quotes):
+        quotes = []  # what was found is of the context alone, and answers nothing
     return tuple(
         passage.model_copy(update={"quotes": tuple(quote.unit.verbatim for quote in quotes if quote.passage == index)})
         for index, passage in enumerate(passages)
