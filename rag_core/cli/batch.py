@@ -186,6 +186,9 @@ def list_held_command(
         held = list_held_answers(services.store, batch, services.run_date(date) if date else None)
 
     def render() -> None:
+        if not held:
+            console.print("No answer is kept back.")
+            return
         table = Table("Batch", "Question", "Date", "Reason", "Decision", show_lines=True)
         for item in held:
             decision = f"{item.review} by {item.reviewed_by}" if item.review else ""

@@ -36,7 +36,13 @@ def decide(question: Question, answer: Answer, checks: Sequence[CheckResult]) ->
 
 
 def _describe(check: CheckResult) -> str:
-    observed = "" if check.observed is None else f": observed {check.observed}"
-    threshold = "" if check.threshold is None else f", allowed {check.threshold}"
-    message = f" ({check.message})" if check.message else ""
-    return f"{check.check_id} {check.verdict}{observed}{threshold}{message}"
+    """`not so: <what is expected> (<what was observed>)`, for people."""
+    expected = check.description or check.check_id
+    if check.verdict == "error":
+        return f"could not be checked: {expected} ({check.message})"
+    parts = [
+        f"observed {check.observed}" if check.observed is not None else "",
+        f"allowed {check.threshold}" if check.threshold is not None else "",
+        check.message,
+    ]
+    return f"not so: {expected} ({', '.join(part for part in parts if part)})"

@@ -54,8 +54,13 @@ def _question_lines(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> Iter
     yield f"**{STATUS_TITLES[answer.status] if published else STATE_TITLES[outcome.state]}**" + _headline(item, past)
     yield ""
     if outcome.state == "quarantined":
+        # A mail must not spread what the checks kept back; the HTML report shows it to whoever decides.
         yield f"Kept back: {plain_line(outcome.reason)}"
         yield ""
+        if past:
+            yield f"The last published answer is of {past[-1].run_date.isoformat()}."
+            yield ""
+        return
     yield harmless(answer.text)
     yield ""
     passages = {passage.marker: passage for passage in answer.documents}

@@ -145,10 +145,20 @@ def test_a_question_that_was_not_answered_is_a_failed_row(
 @pytest.mark.parametrize(
     ("name", "kind", "cells", "reason"),
     [
-        ("null", "numeric", [None] * 81 + [Decimal(1)] * 19, "s1_null_share fail: observed 0.81, allowed at most 0.8"),
-        ("empty", "numeric", [], "s1_not_empty fail: observed 0, allowed at least 1"),
-        ("nan", "numeric", [Decimal(1), Decimal("NaN")], "s1_finite_numbers fail: observed 1, allowed at most 0"),
-        ("infinite", "double precision", [float("inf")], "s1_finite_numbers fail: observed 1"),
+        (
+            "null",
+            "numeric",
+            [None] * 81 + [Decimal(1)] * 19,
+            "at most 80% of a column is NULL (observed 0.81, allowed at most 0.8, column revenue)",
+        ),
+        ("empty", "numeric", [], "not so: S1: the result has rows (observed 0, allowed at least 1)"),
+        (
+            "nan",
+            "numeric",
+            [Decimal(1), Decimal("NaN")],
+            "not so: S1: no number is NaN or infinite (observed 1, allowed at most 0",
+        ),
+        ("infinite", "double precision", [float("inf")], "no number is NaN or infinite (observed 1"),
         ("mistyped", "bigint", ["12", "13"], "revenue holds text instead of number"),
     ],
 )

@@ -88,7 +88,7 @@ def test_a_released_answer_is_published_and_stays_released(
     runner = _held(make_runner, "released")
     assert _state(connection, "released") == ("quarantined", None, None, 0, 1)
     (held,) = list_held_answers(store, "released")
-    assert "finite_numbers" in held.reason
+    assert "no number is NaN or infinite" in held.reason
     review_answer(
         store,
         batch="released",

@@ -37,7 +37,7 @@ def test_only_a_critical_check_keeps_an_answer_back(
 
 
 def test_the_reason_says_what_was_observed(make_answer: Callable[..., Answer]) -> None:
-    assert decide(QUESTION, make_answer(), [_check("fail")]).reason == "c fail: observed 3, allowed at most 2"
+    assert decide(QUESTION, make_answer(), [_check("fail")]).reason == "not so: c (observed 3, allowed at most 2)"
 
 
 @pytest.mark.parametrize(
