@@ -15,6 +15,7 @@ from rag_core.schema.decisions import accept_events, map_event, reject_events
 from rag_core.schema.document_schema import DocumentSchema
 from rag_core.schema.drift import detect_drift
 from rag_core.schema.events import list_decisions, list_events
+from rag_core.schema.repair import Patch, PlanRepair, pending_renames, propose_patch, repair_plans, undo_renames
 from rag_core.semantics.lineage import model_lineage
 from rag_core.wiring import Services, open_services
 
@@ -99,89 +100,123 @@ def _render_events(events: tuple[DriftEvent, ...]) -> None:
     console.print(table)
 
 
+def _render_repair(plans: tuple[PlanRepair, ...], patch: Patch) -> None:
+    for plan in plans:
+        console.print(f"{plan.plan_id}: {plan.outcome} {plan.new_plan_id or plan.reason}", markup=False)
+    for key, reason in patch.faults:
+        console.print(f"{key}: {reason}", markup=False)
+    console.print(patch.diff or "The semantic model needs no patch.", markup=False, highlight=False)
+
+
+def check(
+    record: Annotated[bool, typer.Option("--record/--no-record", help="Keep the snapshot and the events.")] = True,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="Check the document index: types, metadata keys, embedding model.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare the warehouse's schema with the accepted one. Exit code 1 where the snapshot failed half-way."""
+    with open_services() as services:
+        if documents:
+            source = DocumentSchema(services.store)
+            report = detect_drift(source, services.store, record=record, actor=person())
+        else:
+            report = check_services(services, record=record, actor=person())
+    emit(report, as_json=as_json, render=lambda: _render_report(report))
+    if report.status == "incomplete":
+        raise typer.Exit(1 if report.reachable else 3)
+
+
+def history(
+    state: Annotated[EventState | None, typer.Option("--state", help="Only events in this state.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1)] = 100,
+    as_json: JsonOption = False,
+) -> None:
+    """List the events, the latest first, and the decisions on them."""
+    with open_services() as services:
+        events = list_events(services.store, state=state, limit=limit)
+        decisions = list_decisions(services.store, limit=limit)
+    emit({"events": events, "decisions": decisions}, as_json=as_json, render=lambda: _render_events(events))
+
+
+def accept(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
+    """Accept changes: the schema is meant to be so."""
+    with open_services() as services:
+        done = accept_events(
+            services.store, events, actor=person(actor), note=note, lineage=model_lineage(services.semantic_model)
+        )
+    emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
+
+
+def reject(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
+    """Reject changes: they are to be undone; of a probable rename: it is none."""
+    with open_services() as services:
+        done = reject_events(
+            services.store, events, actor=person(actor), note=note, lineage=model_lineage(services.semantic_model)
+        )
+    emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
+
+
+def map_to(
+    event: Annotated[str, typer.Argument(help="The event of the column or table that vanished.")],
+    to: Annotated[str, typer.Option("--to", help="What it became: schema.table.column or schema.table.")],
+    note: Note = "",
+    actor: Actor = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what a column or table that vanished has become."""
+    with open_services() as services:
+        lineage = model_lineage(services.semantic_model)
+        done = (map_event(services.store, event, to, actor=person(actor), note=note, lineage=lineage),)
+    emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
+
+
+def repair(
+    write: Annotated[bool, typer.Option("--write", help="Write the patch into the semantic model's file.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Follow certain renames in kept plans (as drafts, each run once) and propose a patch of the semantic model."""
+    with open_services() as services:
+        path = services.config_path(services.settings.warehouse.semantic_model)
+        now = services.catalog_cache.refresh()
+        renames = pending_renames(services.store, now)
+        before = undo_renames(now, renames)
+        plans = repair_plans(
+            services.store, services.warehouse, services.guard.check, renames, before=before, after=now
+        )
+        patch = propose_patch(path.read_text(encoding="utf-8"), renames, catalog=before, name=path.name)
+    if write and patch.edits:
+        path.write_text(patch.text, encoding="utf-8")
+    content = {
+        "plans": plans,
+        "patch": patch.diff,
+        "faults": [{"key": key, "reason": reason} for key, reason in patch.faults],
+        "written": write and bool(patch.edits),
+    }
+    emit(content, as_json=as_json, render=lambda: _render_repair(plans, patch))
+    if patch.faults or any(plan.outcome == "stale" for plan in plans):
+        raise typer.Exit(1)
+
+
+def alert(
+    webhook_url: Annotated[str, typer.Option("--webhook", help="URL that takes each alert as JSON.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Tell the owners of what open events touch, once an event."""
+    with open_services() as services:
+        sent = send_alerts(services.store, webhook(webhook_url))
+
+    def render() -> None:
+        for item in sent:
+            console.print(f"{item.owner}: {item.subject}", markup=False)
+
+    emit({"alerts": sent}, as_json=as_json, render=render)
+
+
 def register(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
     group = typer.Typer(help="Changes of the warehouse's schema.", no_args_is_help=True)
     app.add_typer(group, name="drift")
-
-    @group.callback()
-    def _group() -> None:
-        """Changes of the warehouse's schema."""
-
-    @group.command()
-    def check(
-        record: Annotated[bool, typer.Option("--record/--no-record", help="Keep the snapshot and the events.")] = True,
-        documents: Annotated[
-            bool, typer.Option("--documents", help="Check the document index: types, metadata keys, embedding model.")
-        ] = False,
-        as_json: JsonOption = False,
-    ) -> None:
-        """Compare the warehouse's schema with the accepted one. Exit code 1 where the snapshot failed half-way."""
-        with open_services() as services:
-            if documents:
-                source = DocumentSchema(services.store)
-                report = detect_drift(source, services.store, record=record, actor=person())
-            else:
-                report = check_services(services, record=record, actor=person())
-        emit(report, as_json=as_json, render=lambda: _render_report(report))
-        if report.status == "incomplete":
-            raise typer.Exit(1 if report.reachable else 3)
-
-    @group.command()
-    def history(
-        state: Annotated[EventState | None, typer.Option("--state", help="Only events in this state.")] = None,
-        limit: Annotated[int, typer.Option("--limit", min=1)] = 100,
-        as_json: JsonOption = False,
-    ) -> None:
-        """List the events, the latest first, and the decisions on them."""
-        with open_services() as services:
-            events = list_events(services.store, state=state, limit=limit)
-            decisions = list_decisions(services.store, limit=limit)
-        emit({"events": events, "decisions": decisions}, as_json=as_json, render=lambda: _render_events(events))
-
-    @group.command()
-    def accept(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
-        """Accept changes: the schema is meant to be so."""
-        with open_services() as services:
-            done = accept_events(
-                services.store, events, actor=person(actor), note=note, lineage=model_lineage(services.semantic_model)
-            )
-        emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
-
-    @group.command()
-    def reject(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
-        """Reject changes: they are to be undone; of a probable rename: it is none."""
-        with open_services() as services:
-            done = reject_events(
-                services.store, events, actor=person(actor), note=note, lineage=model_lineage(services.semantic_model)
-            )
-        emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
-
-    @group.command("map")
-    def map_to(
-        event: Annotated[str, typer.Argument(help="The event of the column or table that vanished.")],
-        to: Annotated[str, typer.Option("--to", help="What it became: schema.table.column or schema.table.")],
-        note: Note = "",
-        actor: Actor = None,
-        as_json: JsonOption = False,
-    ) -> None:
-        """Say what a column or table that vanished has become."""
-        with open_services() as services:
-            lineage = model_lineage(services.semantic_model)
-            done = (map_event(services.store, event, to, actor=person(actor), note=note, lineage=lineage),)
-        emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
-
-    @group.command()
-    def alert(
-        webhook_url: Annotated[str, typer.Option("--webhook", help="URL that takes each alert as JSON.")],
-        as_json: JsonOption = False,
-    ) -> None:
-        """Tell the owners of what open events touch, once an event."""
-        with open_services() as services:
-            sent = send_alerts(services.store, webhook(webhook_url))
-
-        def render() -> None:
-            for item in sent:
-                console.print(f"{item.owner}: {item.subject}", markup=False)
-
-        emit({"alerts": sent}, as_json=as_json, render=render)
+    for command in (check, history, accept, reject, repair, alert):
+        group.command()(command)
+    group.command("map")(map_to)

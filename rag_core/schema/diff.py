@@ -22,7 +22,9 @@ from rag_core.schema.pairs import (
     pair_columns,
     pair_tables,
 )
-from rag_core.schema.renames import Renames
+from rag_core.schema.renames import Renames, proven_renames
+
+__all__ = ["NO_DECISIONS", "diff_catalogs", "matches", "proven_renames"]
 
 NO_DECISIONS = RenameDecisions()
 
@@ -76,20 +78,6 @@ def diff_catalogs(
         changes.extend(diff_columns(pair, its_columns, maker))
         changes.extend(diff_keys(pair, its_columns, renames, gone, maker))
     return in_order(changes)
-
-
-def proven_renames(changes: Iterable[Change]) -> Renames:
-    """The renames among changes that nobody needs to confirm, as repair takes them."""
-    tables: dict[str, str] = {}
-    columns: dict[tuple[str, str], str] = {}
-    for change in changes:
-        if change.confidence < 1.0 or change.after is None:
-            continue
-        if change.kind in ("table_renamed", "table_moved"):
-            tables[change.table] = change.after
-        elif change.kind == "column_renamed" and change.column is not None:
-            columns[(change.table, change.column)] = change.after
-    return Renames(tables=tables, columns=columns)
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:

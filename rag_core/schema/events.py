@@ -197,6 +197,16 @@ def save_rename_decision(
     )
 
 
+def read_renames(connection: psycopg.Connection, warehouse: str) -> tuple[tuple[Change, ...], ...]:
+    """Every certain rename that was not undone (proven ones and accepted ones), by the snapshot that found it."""
+    rows = connection.execute(statement("drift/list_renames"), {"warehouse": warehouse}).fetchall()
+    found: dict[int, list[Change]] = {}
+    for event in map(event_of, rows):
+        if event.change.confidence == 1 or event.state == "accepted":
+            found.setdefault(event.snapshot_id, []).append(event.change)
+    return tuple(tuple(found[snapshot_id]) for snapshot_id in sorted(found))
+
+
 def event_of(row: tuple[Any, ...]) -> DriftEvent:
     """A row of the event queries as an event."""
     event_id, change, state, snapshot_id, opened_at, last_seen_at, closed_at, decided_by, note = row

@@ -24,12 +24,24 @@ from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.plan import Plan, SqlStep
 from rag_core.datamodel.query import GuardVerdict
 from rag_core.errors import QueryFault
+from rag_core.schema.events import read_renames
 from rag_core.schema.fingerprint import table_fingerprint
 from rag_core.schema.patch import Patch, propose_patch
-from rag_core.schema.renames import Renames
+from rag_core.schema.renames import Renames, chain_renames, undo_renames
 from rag_core.schema.rewrite import RepairFault, Rewritten, rewrite_sql
 
-__all__ = ["Patch", "PlanRepair", "Renames", "RepairFault", "Rewritten", "propose_patch", "repair_plans", "rewrite_sql"]
+__all__ = [
+    "Patch",
+    "PlanRepair",
+    "Renames",
+    "RepairFault",
+    "Rewritten",
+    "pending_renames",
+    "propose_patch",
+    "repair_plans",
+    "rewrite_sql",
+    "undo_renames",
+]
 
 
 class PlanRepair(Record):
@@ -84,6 +96,18 @@ def repair_plans(
             for row in rows
             if _is_touched(row, renames)
         )
+
+
+def pending_renames(store: Store, now: Catalog) -> Renames:
+    """What is certain to have another name now, from every earlier name that a plan or the semantic model may use.
+
+    Args:
+        store: where events are kept.
+        now: the present schema.
+    """
+    with store.connection() as connection:
+        changes = read_renames(connection, f"{now.dialect}:{now.database}")
+    return chain_renames(changes, now)
 
 
 def _is_touched(row: dict[str, Any], renames: Renames) -> bool:

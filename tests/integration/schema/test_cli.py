@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -95,3 +96,38 @@ def test_joins(app: typer.Typer, playground: Playground) -> None:
     assert run(app, "schema", "joins")["joins"][0]["status"] == "rejected"
     run(app, "schema", "approve-join", join["left"], join["right"], "--actor", "ada")
     assert run(app, "schema", "joins", "--no-probe")["joins"][0]["status"] == "usable"
+
+
+MODEL = """\
+# how the margin is read
+version: 1
+entities:
+  margins: {table: public.margins, primary_key: [month], grain: a month}
+time_dimensions:
+  month: {label: Month, entity: margins, column: month}
+dimensions: {}
+metrics:
+  margin: {label: Margin, entity: margins, expression: sum(net_margin), time: month}
+"""
+
+
+def test_repair(app: typer.Typer, playground: Playground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model.yaml"
+    path.write_text(MODEL, encoding="utf-8")
+    monkeypatch.setenv("NIGHTSHIFT_WAREHOUSE__SEMANTIC_MODEL", str(path))
+    playground.run("CREATE TABLE margins (month date PRIMARY KEY, net_margin numeric)")
+    run(app, "drift", "check")
+    assert run(app, "drift", "repair")["patch"] == ""
+    playground.run("ALTER TABLE margins RENAME net_margin TO interim")
+    renamed = run(app, "drift", "check")["changes"][0]
+    run(app, "drift", "accept", renamed["change_id"])
+    playground.run("ALTER TABLE margins RENAME interim TO margin_net; ALTER TABLE margins RENAME TO monthly_margins")
+    run(app, "drift", "check")
+    proposed = run(app, "drift", "repair")
+    assert "+  margin: {label: Margin, entity: margins, expression: sum(margin_net), time: month}" in proposed["patch"]
+    assert path.read_text(encoding="utf-8") == MODEL
+    assert run(app, "drift", "repair", "--write")["written"] is True
+    text = path.read_text(encoding="utf-8")
+    assert "# how the margin is read" in text
+    assert "table: public.monthly_margins" in text
+    assert run(app, "drift", "repair")["patch"] == ""

@@ -421,3 +421,28 @@ def test_severity_follows_the_rules(playground: Playground) -> None:
     playground.check(rules=rules)
     playground.run("ALTER TABLE orders ADD b int")
     assert playground.check(rules=rules).changes[0].severity == "risky"
+
+
+def test_tables_of_an_extension(playground: Playground) -> None:
+    playground.run("CREATE EXTENSION vector; CREATE TABLE t (a int)")
+    playground.check()
+    playground.run("CREATE TABLE vector_settings (a int); ALTER EXTENSION vector ADD TABLE vector_settings")
+    assert playground.check().status == "unchanged"
+
+
+def test_removed_table_with_its_views(playground: Playground) -> None:
+    playground.run(ORDERS + "CREATE VIEW v AS SELECT amt FROM orders")
+    playground.check()
+    playground.run("DROP TABLE orders CASCADE")
+    assert playground.changes() == [("table_removed", "public.orders"), ("table_removed", "public.v")]
+
+
+def test_unproven_table_rename(playground: Playground) -> None:
+    playground.run("CREATE TABLE mthly_mrgn (id int, month date, revenue numeric, net_margin numeric)")
+    playground.check()
+    playground.run(
+        "DROP TABLE mthly_mrgn; CREATE TABLE monthly_margin (id int, month date, revenue numeric, net_margin numeric)"
+    )
+    change = playground.change()
+    assert (change.kind, change.after) == ("table_renamed", "public.monthly_margin")
+    assert 0.8 <= change.confidence < 1

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from rag_core.datamodel.catalog import Catalog, CatalogColumn, CatalogTable, ForeignKey, UniqueKey
-from rag_core.datamodel.drift import DriftRules
-from rag_core.schema.change import SEVERITIES, change_id
+from rag_core.datamodel.drift import Change, ChangeKind, DriftRules
+from rag_core.schema.change import SEVERITIES, ChangeMaker, change_id
 from rag_core.schema.diff import diff_catalogs, matches, proven_renames
 from rag_core.schema.pairs import RenameDecisions
+from rag_core.schema.renames import Renames, chain_renames, undo_renames
 
 
 def table(name: str, *columns: str, **more: Any) -> CatalogTable:
@@ -164,3 +165,41 @@ def test_patterns() -> None:
     assert not matches("public.load", ("*.*_tmp",))
     assert not matches("public.load", ())
     assert matches("public.t._dlt_id", ("*.*._dlt_*",))
+
+
+def renamed(kind: ChangeKind, where: str, before: str, after: str) -> Change:
+    column = before if kind == "column_renamed" else None
+    return ChangeMaker(DriftRules()).make(kind, where, column, before=before, after=after)
+
+
+def test_renames_of_several_days_are_one_step() -> None:
+    days = [
+        [renamed("column_renamed", "public.t", "a", "b")],
+        [renamed("table_renamed", "public.t", "public.t", "public.u")],
+        [renamed("column_renamed", "public.u", "b", "c"), renamed("column_renamed", "public.u", "x", "y")],
+        [renamed("column_renamed", "public.u", "y", "x")],
+    ]
+    now = catalog(table("u", "c integer", "x text"))
+    renames = chain_renames(days, now)
+    assert renames.tables == {"public.t": "public.u"}
+    assert {name: new for name, new in renames.columns.items() if new == "c"} == {
+        ("public.t", "a"): "c",
+        ("public.t", "b"): "c",
+        ("public.u", "b"): "c",
+    }
+    assert ("public.u", "x") not in renames.columns
+    earlier = undo_renames(now, Renames({"public.t": "public.u"}, {("public.t", "a"): "c"}))
+    assert [item.qualified_name for item in earlier.tables] == ["public.t"]
+    assert [column.name for column in earlier.tables[0].columns] == ["a", "x"]
+
+
+def test_renames_at_once_are_not_chained() -> None:
+    day = [renamed("column_renamed", "public.t", "a", "b"), renamed("column_renamed", "public.t", "b", "c")]
+    renames = chain_renames([day], catalog(table("t", "b integer", "c integer")))
+    assert renames.columns == {("public.t", "a"): "b"}
+
+
+def test_renames_that_the_schema_does_not_bear_out_are_left_out() -> None:
+    days = [[renamed("column_renamed", "public.t", "a", "b")]]
+    assert chain_renames(days, catalog(table("t", "a integer", "b integer"))).empty
+    assert chain_renames(days, catalog(table("t", "z integer"))).empty
