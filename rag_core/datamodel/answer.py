@@ -49,6 +49,19 @@ class Usage(Record):
     cost_usd: float | None = None
 
 
+def add_usage(*parts: Usage) -> Usage:
+    """The sum; its cost is unknown where the cost of a part that called a model is."""
+    called = [part for part in parts if part.model_calls]
+    costs = [part.cost_usd for part in called]
+    known = [cost for cost in costs if cost is not None]
+    return Usage(
+        model_calls=sum(part.model_calls for part in parts),
+        prompt_tokens=sum(part.prompt_tokens for part in parts),
+        completion_tokens=sum(part.completion_tokens for part in parts),
+        cost_usd=sum(known) if called and len(known) == len(costs) else None,
+    )
+
+
 class TraceEntry(Record):
     """One visited node, in order. `detail` holds counts, codes and decisions, never rows, text or secrets."""
 
