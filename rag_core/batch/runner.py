@@ -6,10 +6,12 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import psycopg
 from psycopg.types.json import Json, Jsonb
 from pydantic import ValidationError
 
@@ -22,7 +24,7 @@ from rag_core.connectors.store import Store
 from rag_core.datamodel.answer import Answer, Usage, Verdict
 from rag_core.datamodel.question import Batch, Budget, Question
 from rag_core.datamodel.report import BatchOutcome, History
-from rag_core.errors import ConfigurationError
+from rag_core.errors import ConfigurationError, ServiceUnavailable
 from rag_core.quality.decide import decide
 from rag_core.quality.observation import RunContext
 from rag_core.quality.suites import observe_answer
@@ -76,7 +78,7 @@ class BatchRunner:
     def start(self, batch: Batch, run_date: date, *, publish: bool = True, group_size: int = 20) -> StartedRun:
         """Records the run with the batch as it is now, so that a later change of the file does not reach it."""
         run_id = str(uuid.uuid4())
-        with self._store.connection() as connection:
+        with self._transaction() as connection:
             connection.execute(
                 statement("batches/insert_run"),
                 {
@@ -98,7 +100,7 @@ class BatchRunner:
         Returns counts by status. Raises ServiceUnavailable where a service is gone: the caller tries again later.
         """
         run = self._load(run_id)
-        with self._store.connection() as connection:
+        with self._transaction() as connection:
             rows = connection.execute(statement("batches/list_staged_ids"), {"run_id": run_id}).fetchall()
         done = {row[0] for row in rows}
         counts: dict[str, int] = {"already_answered": 0}
@@ -131,7 +133,7 @@ class BatchRunner:
 
     def find_unfinished(self, batch: Batch, run_date: date) -> str | None:
         """The last run of this batch and date that was never finished, or None."""
-        with self._store.connection() as connection:
+        with self._transaction() as connection:
             row = connection.execute(
                 statement("batches/find_unfinished_run"), {"batch": batch.batch, "run_date": run_date}
             ).fetchone()
@@ -145,7 +147,7 @@ class BatchRunner:
         """
         run = self._load(run_id)
         answered = self._collect(run_id, run)
-        with self._store.connection() as connection:
+        with self._transaction() as connection:
             # Until the end nobody else publishes or reviews this batch: what is judged here is what is published.
             lock_batch(connection, run.batch.batch)
             history = read_history(connection, run.batch, before=run.run_date)
@@ -178,8 +180,21 @@ class BatchRunner:
             write_reports(texts)
         return outcome
 
+    @contextmanager
+    def _transaction(self) -> Iterator[psycopg.Connection]:
+        """A transaction of the store; where the store is lost on the way, ServiceUnavailable: nothing was written."""
+        try:
+            with self._store.connection() as connection:
+                yield connection
+        except psycopg.OperationalError as error:
+            reason = str(error).strip().splitlines()
+            raise ServiceUnavailable(
+                f"the store was lost during a batch ({reason[0] if reason else type(error).__name__}); "
+                "go on with `nightshift batch run --resume`"
+            ) from error
+
     def _collect(self, run_id: str, run: _Run) -> list[tuple[Question, Answer]]:
-        with self._store.connection() as connection:
+        with self._transaction() as connection:
             rows = connection.execute(statement("batches/list_staged_answers"), {"run_id": run_id}).fetchall()
         staged = {question_id: answer for question_id, answer, _ in rows}
         collected = []
@@ -198,7 +213,7 @@ class BatchRunner:
     def _exhausted(self, run_id: str, run: _Run) -> str | None:
         if run.batch.budget == Budget():
             return None
-        with self._store.connection() as connection:
+        with self._transaction() as connection:
             rows = connection.execute(statement("batches/list_staged_usage"), {"run_id": run_id}).fetchall()
         usage = add_usage(Usage.model_validate(row[0]) for row in rows)
         minutes = (datetime.now(UTC) - run.started_at).total_seconds() / 60
@@ -206,14 +221,14 @@ class BatchRunner:
 
     def _stage(self, run_id: str, question_id: str, answer: Answer) -> None:
         payload = Json(answer.model_dump(mode="json"), dumps=_dump)
-        with self._store.connection() as connection:
+        with self._transaction() as connection:
             connection.execute(
                 statement("batches/upsert_staged_answer"),
                 {"run_id": run_id, "question_id": question_id, "answer": payload},
             )
 
     def _load(self, run_id: str) -> _Run:
-        with self._store.connection() as connection:
+        with self._transaction() as connection:
             row = connection.execute(statement("batches/find_run"), {"run_id": run_id}).fetchone()
         if row is None:
             raise ConfigurationError(f"there is no batch run {run_id}")

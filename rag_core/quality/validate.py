@@ -101,8 +101,9 @@ def _run_suite(frame: pandas.DataFrame) -> tuple[set[int], dict[str, str]]:
         import great_expectations as gx  # noqa: PLC0415 - heavy
         import great_expectations.expectations as gxe  # noqa: PLC0415 - heavy
 
-        # The library sets its own level to INFO and tells of each of its parts.
-        logging.getLogger("great_expectations").setLevel(logging.WARNING)
+        # The library sets one of its loggers to INFO itself and tells of each of its parts.
+        for name in ("great_expectations", "great_expectations.data_context.types.base"):
+            logging.getLogger(name).setLevel(logging.WARNING)
         context = gx.get_context(mode="ephemeral")
         # It also makes a folder for a web site that nobody asked for, and leaves it.
         for site in (context.variables.data_docs_sites or {}).values():

@@ -7,17 +7,20 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import pytest
 
 from rag_core.batch.runner import BatchRunner
-from rag_core.datamodel.question import Expectation, Question
-from rag_core.errors import ConfigurationError
+from rag_core.connectors.store import Store
+from rag_core.datamodel.answer import Answer, Usage
+from rag_core.datamodel.question import Budget, Expectation, Question
+from rag_core.errors import ConfigurationError, ServiceUnavailable
 from tests.integration.batch.scripted import (
     RUN_DATE,
     ScriptedOrchestrator,
@@ -123,6 +126,29 @@ def test_a_killed_process_goes_on_where_it_stopped(
     assert orchestrator.asked == ["b", "c"]
     assert outcome.published == 3
     assert runner.find_unfinished(batch, RUN_DATE) is None
+
+
+def test_a_store_that_is_lost_on_the_way_is_told_and_the_run_goes_on(
+    make_runner: MakeRunner, connection: psycopg.Connection, store_dsn: str, tmp_path: Path
+) -> None:
+    def lose_the_store() -> Answer:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        return scripted_answer(REVENUE)
+
+    batch = make_batch("lost", _questions("a", "b"))
+    runner = make_runner(ScriptedOrchestrator({"a": scripted_answer(REVENUE), "b": lose_the_store}))
+    with pytest.raises(ServiceUnavailable, match="--resume"):
+        runner.run(batch, RUN_DATE)
+    again = ScriptedOrchestrator({"b": scripted_answer(REVENUE)})
+    with closing(Store(store_dsn)) as store:  # as a process that starts again has it
+        runner = BatchRunner(store=store, orchestrator=lambda: cast(Any, again), reports_folder=tmp_path)
+        run_id = runner.find_unfinished(batch, RUN_DATE)
+        assert run_id is not None
+        assert runner.resume(run_id).published == 2
+    assert again.asked == ["b"]
 
 
 def test_a_question_that_was_not_answered_is_a_failed_row(
@@ -282,3 +308,40 @@ def test_zero_characters_and_strange_letters_survive(
         "SELECT value_text FROM answer_cells WHERE batch = 'letters' ORDER BY row_number"
     ).fetchall()
     assert rows == [("a\ufffdb",), ("Ünïcödé 漢字 🌙",)]
+
+
+def test_a_question_after_the_budget_is_a_failed_row(make_runner: MakeRunner) -> None:
+    dear = scripted_answer(REVENUE, usage=Usage(model_calls=2, cost_usd=0.5))
+    orchestrator = ScriptedOrchestrator({"a": dear, "b": dear, "c": dear})
+    batch = make_batch("budget", _questions("a", "b", "c")).model_copy(update={"budget": Budget(cost_usd=0.9)})
+    outcome = make_runner(orchestrator).run(batch, RUN_DATE)
+    assert orchestrator.asked == ["a", "b"]
+    assert [item.state for item in outcome.questions] == ["published", "published", "failed"]
+    assert outcome.questions[2].reason == "The budget of the batch is used up: 1.0000 of 0.9 USD."
+    assert outcome.usage.cost_usd == 1.0
+
+
+def test_dates_of_the_text_are_those_of_the_run(make_runner: MakeRunner, bi_connection: psycopg.Connection) -> None:
+    asked: dict[str, Any] = {}
+
+    class Recording(ScriptedOrchestrator):
+        def answer(self, question: str, **fields: Any) -> Answer:
+            asked.update(fields["parameters"], text=question)
+            return super().answer(question, **fields)
+
+    runner = make_runner(Recording({"a": scripted_answer(REVENUE)}))
+    question = Question(question_id="a", text="What of {last_month}?", parameters={"region": "DACH"})
+    runner.run(make_batch("dates", [question]), RUN_DATE)
+    assert (asked["text"], asked["last_month"], asked["region"]) == ("What of {last_month}?", "June 2026", "DACH")
+    runner.run(make_batch("dates", [question]), date(2026, 8, 1))
+    versions = bi_connection.execute("SELECT version FROM answer_history WHERE batch = 'dates'").fetchall()
+    assert versions == [(1,), (1,)]
+
+
+def test_the_headline_is_the_column_that_the_question_names(make_runner: MakeRunner) -> None:
+    columns = {"region": ("text", ["DACH"]), "margin": ("numeric", [Decimal("27.4")]), "n": ("bigint", [7])}
+    runner = make_runner(ScriptedOrchestrator({"a": scripted_answer(result_evidence(columns), headline_value=7)}))
+    outcome = runner.run(make_batch("headline", _questions("a", headline="margin")), RUN_DATE)
+    assert outcome.questions[0].headline_value == Decimal("27.4")
+    outcome = runner.run(make_batch("headline", _questions("a", headline="absent")), RUN_DATE)
+    assert outcome.questions[0].headline_value is None
