@@ -37,7 +37,7 @@ dimensions:
   region: {label: Region, entity: regions, expression: name, synonyms: [region]}
 metrics:
   revenue: {label: Revenue, synonyms: [revenue], entity: orders, expression: sum(total), time: ordered_on, unit: EUR}
-  orders: {label: Orders, synonyms: [order, orders], entity: orders, expression: count(*), time: ordered_on, decimals: 0}
+  orders: {label: Orders, synonyms: [order], entity: orders, expression: count(*), time: ordered_on, decimals: 0}
   income: {label: Income, synonyms: [income], entity: orders, expression: sum(total), time: ordered_on, unit: EUR}
 ambiguous:
   sales: [revenue, income]

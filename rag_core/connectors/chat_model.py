@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from rag_core.datamodel.answer import Usage
+from rag_core.datamodel.answer import Usage, add_usage
 from rag_core.errors import ConfigurationError, ModelFault, ServiceUnavailable
 from rag_core.settings import ChatModelSettings
 
@@ -28,19 +28,6 @@ MAX_WAIT_SECONDS = 30.0
 FIRST_WAIT_SECONDS = 0.5
 MAX_MALFORMED = 2
 DEFAULT_OPENAI_MODEL = "gpt-4.1-mini"
-
-
-def add_usage(*parts: Usage) -> Usage:
-    """The sum; its cost is unknown where the cost of a part that called a model is."""
-    called = [part for part in parts if part.model_calls]
-    costs = [part.cost_usd for part in called]
-    known = [cost for cost in costs if cost is not None]
-    return Usage(
-        model_calls=sum(part.model_calls for part in parts),
-        prompt_tokens=sum(part.prompt_tokens for part in parts),
-        completion_tokens=sum(part.completion_tokens for part in parts),
-        cost_usd=sum(known) if called and len(known) == len(costs) else None,
-    )
 
 
 class SpentFault(ModelFault):

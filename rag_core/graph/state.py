@@ -6,8 +6,7 @@ import operator
 from datetime import date
 from typing import Annotated, Any, TypedDict
 
-from rag_core.connectors.chat_model import add_usage
-from rag_core.datamodel.answer import Answer, Claim, TraceEntry, Usage, Verdict
+from rag_core.datamodel.answer import Answer, Claim, TraceEntry, Usage, Verdict, add_usage
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.evidence import Finding, Passage, SqlEvidence
 from rag_core.datamodel.plan import Plan, Step

@@ -164,7 +164,7 @@ class Planner:
     def _plan_by_model(
         self, question: str, run_date: date, known: Sequence[Step], unmatched: tuple[str, ...], tables: Sequence[str]
     ) -> tuple[Plan, Usage]:
-        """Steps by the router's word; figures that the semantic model explains (in `known`) are never left to a model."""
+        """Steps by the router; figures that the semantic model explains (in `known`) are never left to a model."""
         assert self._router is not None
         prompt = load_prompt("plan_question")
         user = prompt.render(

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from rag_core.connectors.chat_model import OpenAIChatModel, SpentFault, add_usage, schema_of
-from rag_core.datamodel.answer import Usage
+from rag_core.connectors.chat_model import OpenAIChatModel, SpentFault, schema_of
+from rag_core.datamodel.answer import Usage, add_usage
 from rag_core.errors import ConfigurationError, ModelFault, ServiceUnavailable
 from rag_core.settings import ChatModelSettings
 

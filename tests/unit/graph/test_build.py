@@ -157,7 +157,8 @@ def test_an_unreachable_service_ends_the_run(tmp_path: Path) -> None:
 def test_anything_else_is_the_questions_own_failure(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     answer = ask(tmp_path, "When did the dock workers stop work?", search=Broken(RuntimeError("a secret detail")))
     assert answer.status == "failed"
-    assert "RuntimeError" in answer.text and "secret" not in answer.text
+    assert "RuntimeError" in answer.text
+    assert "secret" not in answer.text
     assert "a secret detail" in caplog.text
 
 
@@ -186,7 +187,8 @@ def test_a_model_writes_sql_where_no_metric_answers(tmp_path: Path) -> None:
     assert (answer.status, answer.strategy, answer.usage.model_calls) == ("answered", "model", 3)
     assert "has an order count of 4. [S1]" in answer.text
     card = next(user for name, _, user in model.prompts if name == "SqlThought")
-    assert "main.orders" in card and "secrets" not in card
+    assert "main.orders" in card
+    assert "secrets" not in card
 
 
 def test_a_near_name_is_mended_without_asking_the_model_again(tmp_path: Path) -> None:
@@ -198,7 +200,8 @@ def test_a_near_name_is_mended_without_asking_the_model_again(tmp_path: Path) ->
     answer = ask(tmp_path, LARGEST, chat_model=model)
     assert answer.status == "answered"
     assert [name for name, _, _ in model.prompts].count("SqlThought") == 1
-    assert "region_code" in answer.sql[0].sql and answer.sql[0].confidence < 1
+    assert "region_code" in answer.sql[0].sql
+    assert answer.sql[0].confidence < 1
     assert "mended without a model" in answer.explanation
 
 
@@ -211,7 +214,8 @@ def test_the_model_is_told_of_its_fault_and_mends_it(tmp_path: Path) -> None:
     )
     answer = ask(tmp_path, LARGEST, chat_model=model)
     assert answer.status == "answered"
-    assert "Your last statement failed" in model.prompts[2][2] and "SELEC 1" in model.prompts[2][2]
+    assert "Your last statement failed" in model.prompts[2][2]
+    assert "SELEC 1" in model.prompts[2][2]
     assert nodes(answer).count("reflect") == 2
 
 
@@ -244,7 +248,8 @@ def test_what_the_model_makes_up_is_removed_after_a_second_try(tmp_path: Path) -
     )
     answer = ask(tmp_path, LARGEST, chat_model=model)
     assert answer.status == "partial"
-    assert "6. [S1]" in answer.text and "900" not in answer.text
+    assert "6. [S1]" in answer.text
+    assert "900" not in answer.text
     assert len(answer.verdict.unsupported_claims) == 1
     assert "the number 900 % does not stand in its source" in model.prompts[-1][2]
 

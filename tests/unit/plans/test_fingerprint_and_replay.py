@@ -57,11 +57,14 @@ def test_relative_times_move_with_the_run_date_and_so_do_their_names() -> None:
     moved = replay_plan(plan(METRIC, SEARCH), OCTOBER)
     assert moved is not None
     step, search = moved.steps
-    assert isinstance(step, SqlStep) and step.metric_query is not None and step.metric_query.time_range is not None
+    assert isinstance(step, SqlStep)
+    assert step.metric_query is not None
+    assert step.metric_query.time_range is not None
     assert (step.metric_query.time_range.start, step.metric_query.time_range.end) == (JULY, OCTOBER)
     assert step.metric_query.time_range.label == "last quarter"
     assert step.task == "Revenue, Q3 2026"
-    assert isinstance(search, SearchStep) and search.query == "why Revenue Q3 2026"
+    assert isinstance(search, SearchStep)
+    assert search.query == "why Revenue Q3 2026"
     assert (moved.strategy, moved.run_date) == ("replay", OCTOBER)
 
 
@@ -80,7 +83,8 @@ def test_sql_of_a_model_is_replayed_on_its_own_day_only() -> None:
     written = SqlStep(step_id="s1", task="t", sql="SELECT 1 WHERE d >= '2026-04-01'")
     assert replay_plan(plan(written), OCTOBER) is None
     same = replay_plan(plan(written), JULY)
-    assert same is not None and same.steps == (written,)
+    assert same is not None
+    assert same.steps == (written,)
 
 
 def test_the_id_of_a_plan_does_not_depend_on_the_run_date() -> None:
