@@ -144,6 +144,19 @@ def test_renamed_columns_are_followed_in_keys_and_references() -> None:
     assert kinds == [("column_renamed", "public.p.id"), ("column_renamed", "public.t.p_id")]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "severity"),
+    [(("a",), ("a", "b"), "breaking"), (("a", "b"), ("a",), "compatible"), (("a",), ("b",), "breaking")],
+)
+def test_primary_key(before: tuple[str, ...], after: tuple[str, ...], severity: str) -> None:
+    def of(columns: tuple[str, ...]) -> Catalog:
+        key = UniqueKey(name="k", columns=columns, primary=True)
+        return catalog(table("t", "a integer", "b integer", keys=(key,)))
+
+    (change,) = diff_catalogs(of(before), of(after))
+    assert (change.kind, change.severity) == ("primary_key_changed", severity)
+
+
 def test_redundant_unique_key_may_go() -> None:
     wide, narrow = UniqueKey(name="w", columns=("a", "b")), UniqueKey(name="n", columns=("a",))
     before = catalog(table("t", "a integer", "b integer", keys=(wide, narrow)))

@@ -149,6 +149,8 @@ def test_views_that_follow_a_rename_say_the_same() -> None:
     renames = Renames({"public.t": "public.t2"}, {("public.t", "amt"): "amount"})
     assert same_definition("SELECT amt\n FROM public.t;", "SELECT amount AS amt FROM public.t2;", renames, "postgres")
     assert not same_definition("SELECT amt FROM public.t", "SELECT id AS amt FROM public.t2", renames, "postgres")
+    back = Renames({}, {("public.t", "amount"): "amt"})
+    assert same_definition("SELECT amount AS amt FROM public.t", "SELECT amt FROM public.t", back, "postgres")
     assert same_definition("SELECT  a", "SELECT a", Renames({}, {}), "postgres")
     assert not same_definition("SELECT a", "SELECT b", Renames({}, {}), "postgres")
 
