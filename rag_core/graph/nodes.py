@@ -19,6 +19,7 @@ from rag_core.graph.supervisor import open_faults, ready_steps, worker_of
 from rag_core.workers.evaluator import evaluate
 from rag_core.workers.evidence_validator import validate_passages, validate_sql
 from rag_core.workers.explain import explain
+from rag_core.workers.handover import fill_step
 from rag_core.workers.outcome import StepOutcome, latest
 from rag_core.workers.planner import Planner
 from rag_core.workers.reflection import MAX_ANSWER_ATTEMPTS, decide
@@ -122,6 +123,7 @@ class Nodes:
         started = _now()
         step = task["step"]
         assert isinstance(step, SearchStep)
+        step = fill_step(step, task["previous"])
         outcome = VectorWorker(self.search, self.embedder).run(step, attempt=task["attempt"])
         found = outcome.search
         detail = {

@@ -45,6 +45,13 @@ _MOVEMENT = re.compile(
 )
 
 
+_LEADER = re.compile(
+    r"\b(?:the (?:first|top|largest|biggest|highest|worst|best|leading) (?:one|of them)|the (?:first|top) (?=\w+$)|"
+    r"that (?:customer|region|country|product|service|team|competitor|channel|segment)|this one|that one)\b",
+    re.IGNORECASE,
+)
+
+
 class Clause(Record):
     """One thing asked. `asks_cause`: why something is so; `asks_documents`: only something written can tell."""
 
@@ -68,6 +75,11 @@ def read_clauses(question: str) -> tuple[Clause, ...]:
         cause = bool(_CAUSE.search(part))
         clauses.append(Clause(text=part, asks_cause=cause, asks_documents=cause or bool(_DOCUMENT.search(part))))
     return tuple(clauses)
+
+
+def names_leader(text: str) -> bool:
+    """Whether a clause speaks of the first row of a ranking asked for before it ("the first one", "that customer")."""
+    return bool(_LEADER.search(text))
 
 
 def without_cause(text: str) -> str:

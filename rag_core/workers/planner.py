@@ -25,7 +25,8 @@ from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.describe import describe_query
 from rag_core.semantics.match import Match, Matcher
 from rag_core.semantics.values import ValueIndex
-from rag_core.workers.clauses import Clause, read_clauses, without_cause
+from rag_core.workers.clauses import Clause, names_leader, read_clauses, without_cause
+from rag_core.workers.handover import first_of
 
 SEARCH_TOP = 8
 
@@ -133,7 +134,13 @@ class Planner:
             text = f"{clause.text} {context}".strip() if context else clause.text
             if not context and len(clauses) > 1:
                 text = question
-            steps.append(SearchStep(step_id=f"d{index}", task=clause.text, query=text, top=SEARCH_TOP))
+            leader = next((step for step in steps if step.kind == "sql" and _ranks(step)), None)
+            needs: tuple[str, ...] = ()
+            if leader is not None and names_leader(clause.text):
+                text, needs = f"{text} {first_of(leader.step_id)}", (leader.step_id,)
+            steps.append(
+                SearchStep(step_id=f"d{index}", task=clause.text, query=text, top=SEARCH_TOP, depends_on=needs)
+            )
         return steps, tuple(dict.fromkeys(unmatched)), clarification
 
     def _context(self, query: MetricQuery) -> str:
@@ -234,6 +241,12 @@ def spoken_values(model: SemanticModel) -> dict[str, str]:
         for value, words in sorted(dimension.values.items())
         if words and ("_" in value or value == words[0].lower())
     }
+
+
+def _ranks(step: SqlStep) -> bool:
+    """Whether the first row of a step's result is one that a question can mean by "the first one"."""
+    query = step.metric_query
+    return query is not None and query.order is not None and bool(query.dimensions)
 
 
 def plan_id(question: str, steps: Sequence[Step]) -> str:

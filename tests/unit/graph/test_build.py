@@ -122,6 +122,16 @@ def test_the_same_question_gives_the_same_answer_by_the_same_way(tmp_path: Path)
     assert len({tuple(nodes(answer)) for answer in answers}) == 1
 
 
+def test_a_step_that_depends_on_a_ranking_is_given_its_first_name(tmp_path: Path) -> None:
+    search = WordSearch()
+    question = "Which regions had the highest revenue in Q1 2026, and why did revenue of the first one fall later?"
+    answer = ask(tmp_path, question, search=search)
+    assert search.asked[-1].endswith("Nordics")
+    assert nodes(answer)[:6] == [
+        "plan", "supervise", "sql_worker", "validate_evidence", "supervise", "vector_worker",
+    ]  # fmt: skip
+
+
 def test_parameters_fill_the_question(tmp_path: Path) -> None:
     world = open_world(tmp_path)
     answer = world.answer("What was revenue of {region} in Q1 2026?", run_date=JULY, parameters={"region": "Iberia"})
