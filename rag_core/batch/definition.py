@@ -6,7 +6,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from rag_core.batch.file import MAX_QUESTIONS, BatchFile, check_text, expand_entry
+from rag_core.batch.file import MAX_QUESTIONS, BatchFile, OwnersFile, check_text, expand_entry
 from rag_core.connectors.yaml_files import line_of, load_model, read_yaml
 from rag_core.datamodel.question import IDENTIFIER, Batch, Expectation, Question
 from rag_core.errors import ConfigurationError
@@ -14,6 +14,8 @@ from rag_core.errors import ConfigurationError
 MANUAL_BATCH = "manual"
 MAX_MANUAL_QUESTIONS = 500
 MAX_QUESTION_CHARACTERS = 2_000
+# Beside the folder of the batch files; optional.
+OWNERS_FILE = "owners.yaml"
 # A file of standing questions is written by people; whatever is larger is not one.
 MAX_FILE_BYTES = 2_000_000
 
@@ -28,6 +30,7 @@ def load_batch(path: Path | str) -> Batch:
     if file.is_file() and file.stat().st_size > MAX_FILE_BYTES:
         raise ConfigurationError(f"{file}: a batch file may have at most {MAX_FILE_BYTES:,} bytes")
     found = load_model(file, BatchFile)
+    _check_owner(file, found.owner)
     questions: dict[str, Question] = {}
     for index, entry in enumerate(found.questions):
         try:
@@ -43,6 +46,16 @@ def load_batch(path: Path | str) -> Batch:
     _check_references(file, questions)
     heads = found.model_dump(exclude={"questions"})
     return Batch(batch=file.stem, questions=tuple(questions.values()), **heads)
+
+
+def _check_owner(file: Path, owner: str) -> None:
+    known_file = file.absolute().parent.parent / OWNERS_FILE
+    if not known_file.is_file():
+        return
+    known = load_model(known_file, OwnersFile).owners
+    if owner not in known:
+        line = line_of(read_yaml(file), ["owner"])
+        raise ConfigurationError(f"{file}:{line}: unknown owner {owner}: {known_file.name} has {', '.join(known)}")
 
 
 def _where(file: Path, index: int) -> str:

@@ -96,6 +96,12 @@ class BatchFile(Record):
     questions: tuple[QuestionEntry, ...] = Field(min_length=1, max_length=MAX_QUESTIONS)
 
 
+class OwnersFile(Record):
+    """The file `owners.yaml`: who may own a batch, with a word on what for."""
+
+    owners: dict[str, str] = Field(min_length=1)
+
+
 def expand_entry(entry: QuestionEntry) -> list[Question]:
     """The questions of an entry, in the order of its lists.
 

@@ -83,6 +83,15 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, message: s
     assert str(caught.value).startswith(str(tmp_path))
 
 
+def test_an_owner_must_be_one_of_those_that_are_listed(tmp_path: Path) -> None:
+    folder = tmp_path / "batches"
+    folder.mkdir()
+    (tmp_path / "owners.yaml").write_text("owners: {finance: Numbers, ops: Services}\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"some_batch\.yaml:2: unknown owner o: owners\.yaml has finance, ops"):
+        _load(folder, ONE)
+    assert _load(folder, ONE.replace("owner: o", "owner: ops")).owner == "ops"
+
+
 def test_the_name_of_the_file_must_be_an_id(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="named after its file"):
         _load(tmp_path, ONE, "Some Batch")
