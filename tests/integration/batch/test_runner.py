@@ -128,6 +128,32 @@ def test_a_killed_process_goes_on_where_it_stopped(
     assert runner.find_unfinished(batch, RUN_DATE) is None
 
 
+def test_a_process_killed_while_publishing_leaves_no_half_of_a_batch(
+    make_runner: MakeRunner, store_dsn: str, repo_root: Path, tmp_path: Path, connection: psycopg.Connection
+) -> None:
+    good = scripted_answer(REVENUE)
+    runner = make_runner(ScriptedOrchestrator(dict.fromkeys(("a", "b", "c"), good)))
+    batch = make_batch("half_published", _questions("a", "b", "c"))
+    runner.run(batch, RUN_DATE)
+    before = _rows(connection, "half_published")
+    run = runner.start(batch, RUN_DATE)
+    command = [sys.executable, "-m", "tests.integration.batch.killed_run"]
+    died = subprocess.run(
+        [*command, store_dsn, run.run_id, str(tmp_path / "died"), "publishing"],
+        cwd=repo_root,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    assert _rows(connection, "half_published") == before
+    published = connection.execute("SELECT run_id::text FROM reports.dim_run WHERE batch = 'half_published'").fetchone()
+    assert published is not None
+    assert published[0] != run.run_id
+    assert runner.finish(run.run_id).published == 3
+
+
 def test_a_store_that_is_lost_on_the_way_is_told_and_the_run_goes_on(
     make_runner: MakeRunner, connection: psycopg.Connection, store_dsn: str, tmp_path: Path
 ) -> None:

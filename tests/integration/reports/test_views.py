@@ -182,3 +182,19 @@ def test_old_months_are_dropped_as_partitions(make_runner: MakeRunner, connectio
     assert connection.execute("SELECT run_date FROM reports.dim_run WHERE batch = 'old'").fetchall() == [
         (date(2019, 12, 5),)
     ]
+
+
+def test_pandas_reads_the_same_numbers_as_a_bi_tool_does(make_runner: MakeRunner, store_dsn: str) -> None:
+    import pandas as pd
+    from sqlalchemy import create_engine
+
+    amounts = [Decimal("17578488.11"), Decimal("0.10")]
+    _run(make_runner, "pandas", RUN_DATE, {"revenue": ("numeric(14,2)", amounts)}, "pandas_revenue")
+    url = store_dsn.replace("postgresql://postgres@", "postgresql+psycopg://nightshift_bi@")
+    engine = create_engine(url)
+    try:
+        frame = pd.read_sql("SELECT * FROM q_pandas_revenue ORDER BY row_number", engine, coerce_float=False)
+    finally:
+        engine.dispose()
+    assert list(frame["revenue"]) == amounts
+    assert list(frame["run_date"]) == [RUN_DATE, RUN_DATE]
