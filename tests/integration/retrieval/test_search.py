@@ -217,7 +217,8 @@ def test_a_filter_that_keeps_little_finds_all_of_it(make_store: Callable[[], Sto
     with store.connection() as connection:
         connection.execute(
             "INSERT INTO nightshift.document_attribute (document_no, name, value) "
-            "SELECT document_no, 'rare', 'yes' FROM nightshift.document WHERE path IN ('d0007', 'd0400', 'd0500', 'd0999')"
+            "SELECT document_no, 'rare', 'yes' FROM nightshift.document "
+            "WHERE path IN ('d0007', 'd0400', 'd0500', 'd0999')"
         )
     search = HybridSearch(store, EMBEDDER, tuning=SearchTuning(classification=False))
     for mode in ("dense", "hybrid", "bm25"):
