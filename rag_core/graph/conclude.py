@@ -9,6 +9,7 @@ from rag_core.datamodel.answer import Answer, AnswerStatus, Claim, Usage, Verdic
 from rag_core.datamodel.evidence import Passage
 from rag_core.datamodel.plan import Plan
 from rag_core.graph.state import Evidence, QuestionState, Request
+from rag_core.workers.asks import counted_noun
 from rag_core.workers.outcome import Fault, StepOutcome, latest
 from rag_core.workers.quotes import coverage
 from rag_core.workers.synthesizer import Draft, cite, compose
@@ -43,12 +44,12 @@ def conclude(state: QuestionState, *, out_of_time: bool, max_steps: int) -> Answ
     used = sorted({marker for claim in kept for marker in claim.markers} | _table_markers(draft, said))
     return _answer(state, status, text).model_copy(
         update={
-            "claims": claims,
+            "claims": claims if said else tuple(claim for claim in claims if not claim.supported),
             "citations": cite(evidence.sql, evidence.passages, used) if said else (),
             "sql": evidence.sql,
             "documents": evidence.passages,
             "findings": state.get("findings", ()),
-            "verdict": verdict,
+            "verdict": verdict if said else verdict.model_copy(update={"supported": False, "relevance": 0.0}),
             "headline_value": draft.headline_value if said else None,
             "headline_unit": draft.headline_unit if said else "",
         }
@@ -62,12 +63,12 @@ def _is_doubtful(plan: Plan, evidence: Evidence, kept: Sequence[Claim]) -> bool:
     """
     if plan.complexity != "simple" or plan.strategy in ("model", "decomposed"):
         return False
-    if not (plan.unmatched or plan.clarification):
-        return False
     used = {marker for claim in kept for marker in claim.markers}
     quoted = [passage for passage in evidence.passages if passage.marker in used]
     if any(item.marker in used for item in evidence.sql):
         return False
+    if not (plan.unmatched or plan.clarification):
+        return bool(quoted) and not _speaks_of(quoted, counted_noun(plan.question))
     return coverage(plan.question, quoted) < MIN_COVERAGE
 
 
@@ -92,11 +93,22 @@ def _table_markers(draft: Draft, said: bool) -> set[str]:
     return {block.table_marker for block in draft.blocks if block.table_marker} if said else set()
 
 
+def _speaks_of(passages: Sequence[Passage], noun: str | None) -> bool:
+    """Whether the passages hold the thing that the question counts; sentences on anything else count nothing."""
+    if noun is None:
+        return True
+    text = " ".join(f"{item.title} {' '.join(item.heading_path)} {item.text}" for item in passages)
+    return set(content_words(noun)) <= set(content_words(text))
+
+
 def not_understood(plan: Plan) -> str:
     """What a person is told where nothing in the question could be placed."""
     if plan.unmatched:
         words = ", ".join(f'"{word}"' for word in plan.unmatched)
         return f"This needs a chat model. What was not understood: {words}."
+    noun = counted_noun(plan.question)
+    if noun is not None:
+        return f'This needs a chat model. What was not understood: "{noun}".'
     return "This needs a chat model: no metric, dimension or document was recognised in the question."
 
 

@@ -100,12 +100,18 @@ def fit(question: str, text: str, *, listed: bool = False) -> float:
     if _PERSON.search(question):
         value += HOLDS / 2 if _HAS_NAME.search(text) else LACKS / 2
     if _CAUSE.search(question):
-        value += HOLDS if _HAS_CAUSE.search(text) else 0.0
+        value += 2 * HOLDS if _HAS_CAUSE.search(text) else 0.0
     if _ACTION.search(question):
         value += HOLDS / 2 if listed or _HAS_ACTION.search(text) else 0.0
     if (counted := _HOW_MANY.search(question)) is not None:
         value += HOLDS if _counts(text, counted[1]) else 0.0
     return value
+
+
+def counted_noun(question: str) -> str | None:
+    """What a question counts: `widgets` of "How many widgets were returned?"; None where it counts nothing."""
+    found = _HOW_MANY.search(question)
+    return found[1].split()[-1].lower() if found and "many" in found.group().lower() else None
 
 
 def _counts(text: str, noun: str) -> bool:

@@ -19,7 +19,8 @@ _CAUSE = re.compile(
     re.IGNORECASE,
 )
 _DOCUMENT = re.compile(
-    r"\b(?:according to|runbooks?|standards?|polic(?:y|ies)|procedure|postmortems?|contract\w*|clause|template|"
+    r"\b(?:according to|runbooks?|standards?|polic(?:y|ies)|procedure|postmortems?|contract (?:template|terms)|"
+    r"framework (?:contract|agreement)|clause|template|"
     r"regulation|onboarding|document\w*|report(?:s|ed)? (?:say|said|by|of)|review|price list|guideline|escalat\w+|"
     r"who (?:owns|approves|is responsible)|what does .* (?:say|state|require|mean))\b",
     re.IGNORECASE,
@@ -45,6 +46,12 @@ _MOVEMENT = re.compile(
 )
 
 
+_COUNTS = re.compile(
+    r"(?:how (?:many|much)|(?:the )?(?:number|count|total|sum|share) of)\b(?!.*\baccording to\b)", re.I
+)
+_NAME = re.compile(
+    r"(?:who|whom|when|where|until when|since when|under|with|by) ?|which\b|what (?:happens|is|does)\b", re.I
+)
 _LEADER = re.compile(
     r"\b(?:the (?:first|top|largest|biggest|highest|worst|best|leading) (?:one|of them)|the (?:first|top) (?=\w+$)|"
     r"that (?:customer|region|country|product|service|team|competitor|channel|segment)|this one|that one)\b",
@@ -53,11 +60,15 @@ _LEADER = re.compile(
 
 
 class Clause(Record):
-    """One thing asked. `asks_cause`: why something is so; `asks_documents`: only something written can tell."""
+    """One thing asked. `asks_cause`: why something is so; `asks_documents`: only something written can tell.
+
+    `asks_name`: it is after a person, thing or date, which beside a figure stands in documents rather than in rows.
+    """
 
     text: str
     asks_cause: bool = False
     asks_documents: bool = False
+    asks_name: bool = False
 
 
 def read_clauses(question: str) -> tuple[Clause, ...]:
@@ -73,7 +84,15 @@ def read_clauses(question: str) -> tuple[Clause, ...]:
     clauses = []
     for part in merged:
         cause = bool(_CAUSE.search(part))
-        clauses.append(Clause(text=part, asks_cause=cause, asks_documents=cause or bool(_DOCUMENT.search(part))))
+        written = bool(_DOCUMENT.search(part)) and not _COUNTS.match(part)
+        clauses.append(
+            Clause(
+                text=part,
+                asks_cause=cause,
+                asks_documents=cause or written,
+                asks_name=bool(_NAME.match(part)),
+            )
+        )
     return tuple(clauses)
 
 

@@ -122,12 +122,13 @@ class Planner:
             else:
                 # A figure that is not understood beside a question for documents is left out and named; alone, the
                 # documents may still hold it.
-                if len(clauses) == 1 or clause.asks_documents or not _after_figure(match):
+                beside = len(clauses) > 1 and (clause.asks_documents or (clause.asks_name and bool(match.unmatched)))
+                if len(clauses) == 1 or beside or not _after_figure(match):
                     searches.append(clause)
                 open_meaning = bool(match.ambiguous) or _after_figure(match)
                 if open_meaning and not match.unmatched and not clause.asks_documents:
                     clarification = clarification or _clarification(match)
-                if _after_figure(match) and not clause.asks_documents:
+                if _after_figure(match) and not clause.asks_documents and not beside:
                     unmatched += match.unmatched
         context = " ".join(dict.fromkeys(self._context(query) for query in queries))
         for index, clause in enumerate(searches, start=1):

@@ -102,6 +102,13 @@ def test_a_word_that_nothing_explains_needs_a_model(tmp_path: Path) -> None:
     assert answer.headline_value is None
 
 
+def test_a_thing_that_no_source_counts_needs_a_model(tmp_path: Path) -> None:
+    answer = ask(tmp_path, "How many widgets were kept at full resolution?")
+    assert answer.status == "needs_model"
+    assert '"widgets"' in answer.text
+    assert not answer.verdict.supported
+
+
 def test_two_meanings_are_asked_back(tmp_path: Path) -> None:
     answer = ask(tmp_path, "What were sales last quarter?")
     assert answer.status == "needs_clarification"

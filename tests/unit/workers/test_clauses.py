@@ -30,6 +30,8 @@ def test_causes_and_documents_are_told_apart_from_figures() -> None:
     figure, cause = read_clauses("How many customers churned in May, and what caused it?")
     assert (figure.asks_cause, figure.asks_documents) == (False, False)
     assert (cause.asks_cause, cause.asks_documents) == (True, True)
+    (counted,) = read_clauses("How many customers signed their first contract in 2025 per country?")
+    assert not counted.asks_documents
     (written,) = read_clauses("What does the data retention standard say about logs?")
     assert (written.asks_cause, written.asks_documents) == (False, True)
 
