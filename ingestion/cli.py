@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
+import psycopg
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -15,7 +16,7 @@ from ingestion.eval_cli import retrieval_command
 from rag_core.cli.eval import eval_group
 from rag_core.cli.output import JsonOption, console, emit, error_console
 from rag_core.connectors.sql_files import statement
-from rag_core.connectors.store import Store
+from rag_core.connectors.store import Store, connection_problem
 from rag_core.errors import ConfigurationError
 from rag_core.wiring import Services, open_services
 
@@ -147,18 +148,21 @@ def _ingest(
         def report_build(done: int, total: int) -> None:
             bar.update(task, total=total, completed=done, note="chunks, index of the new embedding model")
 
-        outcome = ingest(
-            services.store,
-            services.embedder,
-            paths,
-            rules=rules,
-            source=source,
-            prune=prune,
-            max_delete_share=max_delete,
-            only=only,
-            on_progress=report,
-            on_build=report_build,
-        )
+        try:
+            outcome = ingest(
+                services.store,
+                services.embedder,
+                paths,
+                rules=rules,
+                source=source,
+                prune=prune,
+                max_delete_share=max_delete,
+                only=only,
+                on_progress=report,
+                on_build=report_build,
+            )
+        except psycopg.OperationalError as error:
+            raise connection_problem(error, what="store; what was done is kept, run the command again") from error
 
     def render() -> None:
         counts = ", ".join(f"{count} {name}" for name, count in outcome.documents.items())
@@ -184,7 +188,7 @@ def _find(store: Store, document_id: str) -> tuple[str, str, str]:
 
 def _write_export(target: Path, source: str, path: str, enriched: str) -> str:
     # Paths were made by a listing below a root, but they come from the database: none may leave the target.
-    relative = Path(source.replace("/", "_")) / f"{path}.md"
+    relative = Path(source.replace("/", "_")) / (path if path.lower().endswith(".md") else f"{path}.md")
     destination = (target / relative).resolve()
     if not destination.is_relative_to(target.resolve()):
         raise ConfigurationError(f"the document path {path!r} would leave {target}")

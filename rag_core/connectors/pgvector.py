@@ -132,7 +132,7 @@ class IndexReader:
             "depth": depth,
             "documents": None if documents is None else list(documents),
         }
-        rows = self._connection.execute(statement(name), parameters)
+        rows = self._connection.execute(statement(name), parameters, prepare=_prepare(documents))
         return [(chunk_no, float(score)) for chunk_no, score in rows]
 
     def filtered_documents(self, filters: Mapping[str, str]) -> list[int]:
@@ -169,7 +169,7 @@ class IndexReader:
         parameters = {
             "vector": vector_text(vector),
             "version": serving.version_no,
-            "windows": depth * 3,
+            "windows": depth * 2,
             "depth": depth,
             "documents": None if documents is None else list(documents),
         }
@@ -182,7 +182,7 @@ class IndexReader:
             query = template(f"search/select_nearest_approximate{suffix}").format(
                 dimensions=sql.Literal(serving.dimensions), version=sql.Literal(serving.version_no)
             )
-        rows = self._connection.execute(query, parameters)
+        rows = self._connection.execute(query, parameters, prepare=_prepare(documents))
         return [(chunk_no, float(cosine)) for chunk_no, cosine in rows]
 
     def candidates(self, chunks: Sequence[int]) -> dict[int, Candidate]:
@@ -216,6 +216,12 @@ class IndexReader:
         with self._connection.cursor(row_factory=class_row(StoredPassage)) as cursor:
             cursor.execute(statement("search/select_passages"), {"numbers": list(chunks)})
             return {passage.chunk_no: passage for passage in cursor}
+
+
+def _prepare(documents: Sequence[int] | None) -> bool | None:
+    # PostgreSQL looks numbers up in a hash table only where it plans with the list at hand; a prepared plan compares
+    # each row with thousands of numbers one by one.
+    return None if documents is None else False
 
 
 @contextmanager
