@@ -130,19 +130,35 @@ class Planner:
                     clarification = clarification or _clarification(match)
                 if _after_figure(match) and not clause.asks_documents and not beside:
                     unmatched += match.unmatched
+        if clarification and len(clauses) == 1:
+            return [], (), clarification  # a figure with two readings is asked back; documents would only guess at it
+        steps += self._search_steps(question, searches, steps, queries, alone=len(clauses) == 1)
+        return steps, tuple(dict.fromkeys(unmatched)), clarification
+
+    def _search_steps(
+        self,
+        question: str,
+        searches: Sequence[Clause],
+        steps: Sequence[Step],
+        queries: Sequence[MetricQuery],
+        *,
+        alone: bool,
+    ) -> list[Step]:
+        """A search a clause, told what the figures beside it are of; one that names a ranking's first row waits."""
         context = " ".join(dict.fromkeys(self._context(query) for query in queries))
+        found: list[Step] = []
         for index, clause in enumerate(searches, start=1):
             text = f"{clause.text} {context}".strip() if context else clause.text
-            if not context and len(clauses) > 1:
+            if not context and not alone:
                 text = question
             leader = next((step for step in steps if step.kind == "sql" and _ranks(step)), None)
             needs: tuple[str, ...] = ()
             if leader is not None and names_leader(clause.text):
                 text, needs = f"{text} {first_of(leader.step_id)}", (leader.step_id,)
-            steps.append(
+            found.append(
                 SearchStep(step_id=f"d{index}", task=clause.text, query=text, top=SEARCH_TOP, depends_on=needs)
             )
-        return steps, tuple(dict.fromkeys(unmatched)), clarification
+        return found
 
     def _context(self, query: MetricQuery) -> str:
         """The words that a search needs to know what the figures are of: labels, filters and the period."""
