@@ -18,6 +18,7 @@ from rag_core.retrieval.classify import Classification, Vocabulary, classify
 from rag_core.retrieval.legs import Legs, blend_leg, run_legs, title_leg
 from rag_core.retrieval.passages import key_sentences
 from rag_core.retrieval.tokens import tokenize
+from rag_core.retrieval.tuning import SearchTuning, standing
 
 if TYPE_CHECKING:
     from rag_core.connectors.base import Embedder
@@ -32,27 +33,6 @@ JUDGED_CHUNKS = 5
 QUOTED_RESULTS = 20
 CACHED_VECTORS = 1_000
 CACHED_RESULTS = 200
-SUPERSEDED = frozenset({"superseded", "deprecated", "obsolete", "retired", "archived", "outdated", "withdrawn"})
-
-
-@dataclass(frozen=True, slots=True)
-class SearchTuning:
-    """Figures of the ranking, found on training queries (docs/evaluation.md).
-
-    `rrf_k` is the constant of the fusion, the weights are of its legs. A document of a named type or service gains
-    `boost`, a superseded one `superseded`, each a factor on the fused score. `now_share` is how much of the score age
-    may take where a question asks for the present without naming a half-life.
-    """
-
-    rrf_k: int = 5
-    bm25_weight: float = 1.0
-    dense_weight: float = 0.8
-    blend_weight: float = 2.0
-    title_weight: float = 1.0
-    boost: float = 1.1
-    superseded: float = 0.85
-    now_share: float = 0.3
-    classification: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +231,7 @@ class HybridSearch:
                 continue
             score, factor = each.score, None
             if hybrid:
-                score *= _standing(candidate, classified, tuning)
+                score *= standing(candidate, classified, tuning)
             if request.half_life is not None:
                 factor = recency.decay(candidate.document_date, self._day(), request.half_life)
             elif about_now:
@@ -337,17 +317,6 @@ def _request(query: str, top: int, filters: Mapping[str, str] | None, mode: str,
         raise ConfigurationError("the recency half-life must be a positive number of days")
     pairs = tuple(sorted((name, value.strip().casefold()) for name, value in (filters or {}).items()))
     return _Request(text, Counter(tokenize(text)), top, pairs, mode, half_life)
-
-
-def _standing(candidate: Candidate, classified: Classification, tuning: SearchTuning) -> float:
-    factor = 1.0
-    if (candidate.document_type or "").casefold() in classified.document_types:
-        factor *= tuning.boost
-    if (candidate.service or "").casefold() in classified.services:
-        factor *= tuning.boost
-    if (candidate.status or "").casefold() in SUPERSEDED:
-        factor *= tuning.superseded
-    return factor
 
 
 def _evidence(reader: IndexReader, legs: Legs, weights: Mapping[str, float], chunks: int) -> relevance.Evidence:

@@ -16,8 +16,9 @@ from ingestion.pipeline import ingest
 from rag_core.connectors.memory_embedder import WordHashEmbedder
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
-from rag_core.retrieval.search import HybridSearch, SearchTuning
+from rag_core.retrieval.search import HybridSearch
 from rag_core.retrieval.tokens import term_counts, tokenize
+from rag_core.retrieval.tuning import SearchTuning
 
 pytestmark = pytest.mark.integration
 
