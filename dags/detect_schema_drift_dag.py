@@ -27,12 +27,13 @@ from nightshift_airflow.defaults import DEFAULT_ARGS, SCHEMA_ASSET
 def detect_schema_drift() -> None:
     @task(outlets=[Asset(SCHEMA_ASSET)])
     def detect() -> dict:
-        from rag_core.schema.drift import detect_drift
-
         from nightshift_airflow.context import open_context
+        from rag_core.schema.drift import detect_drift
+        from rag_core.semantics.lineage import model_lineage
 
         with open_context() as services:
-            report = detect_drift(services.warehouse, services.store)
+            lineage = model_lineage(services.semantic_model)
+            report = detect_drift(services.warehouse, services.store, rules=services.policy.drift, lineage=lineage)
             return {"snapshot_id": report.snapshot_id, "status": report.status, "changes": len(report.changes)}
 
     detect()

@@ -10,7 +10,7 @@ from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.datamodel.report import CheckResult
 from rag_core.errors import NightshiftError
-from rag_core.quality.suites import Observation
+from rag_core.quality.observation import Observation
 from rag_core.quality.validate import judge
 
 # Names of the counts of `index/check_run.sql`, each of which must be zero, with what it means.

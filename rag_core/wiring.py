@@ -21,6 +21,7 @@ from rag_core.settings import Settings, load_settings
 if TYPE_CHECKING:
     from rag_core.batch.runner import BatchRunner
     from rag_core.connectors.base import ChatModel, Embedder, Warehouse
+    from rag_core.datamodel.catalog import Catalog
     from rag_core.graph.build import Orchestrator
     from rag_core.policy.rules import Policy
     from rag_core.policy.sql_guard import SqlGuard
@@ -38,6 +39,7 @@ class Services:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self._guard: tuple[Catalog, SqlGuard] | None = None
 
     def __enter__(self) -> Services:
         return self
@@ -125,10 +127,21 @@ class Services:
 
     @property
     def guard(self) -> SqlGuard:
-        """The SQL guard over the current catalog."""
+        """The SQL guard over the current catalog; made anew when the catalog was refreshed."""
         from rag_core.policy.sql_guard import SqlGuard  # noqa: PLC0415
 
-        return SqlGuard(self.policy, self.catalog_cache.current())
+        catalog = self.catalog_cache.current()
+        if self._guard is None or self._guard[0] is not catalog:
+            self._guard = (catalog, SqlGuard(self.policy, catalog, approved_joins=self._approved_joins(catalog)))
+        return self._guard[1]
+
+    def _approved_joins(self, catalog: Catalog) -> tuple[tuple[str, str], ...]:
+        from rag_core.schema.join_probe import read_join_decisions  # noqa: PLC0415
+
+        if not self.policy.joins.need_approval:
+            return ()
+        decisions = read_join_decisions(self.store, catalog)
+        return tuple(sorted(pair for pair, verdict in decisions.items() if verdict == "approved"))
 
     @cached_property
     def semantic_model(self) -> SemanticModel:
@@ -147,16 +160,19 @@ class Services:
     @cached_property
     def embedder(self) -> Embedder:
         """The embedding model; its weights load with the first text."""
-        from rag_core.connectors.embedder import load_embedder  # noqa: PLC0415 - torch
-
-        return load_embedder(self.settings.embedding.model, batch_size=self.settings.embedding.batch_size)
+        return self._open_embedder(self.settings.embedding.model)
 
     @cached_property
     def search(self) -> HybridSearch:
         """Search over the documents."""
         from rag_core.retrieval.search import HybridSearch  # noqa: PLC0415
 
-        return HybridSearch(self.store, self.embedder)
+        return HybridSearch(self.store, self.embedder, today=self.run_date(), open_embedder=self._open_embedder)
+
+    def _open_embedder(self, setting: str) -> Embedder:
+        from rag_core.connectors.embedder import load_embedder  # noqa: PLC0415 - torch
+
+        return load_embedder(setting, batch_size=self.settings.embedding.batch_size)
 
     @cached_property
     def chat_model(self) -> ChatModel | None:
@@ -166,6 +182,17 @@ class Services:
         from rag_core.connectors.chat_model import OpenAIChatModel  # noqa: PLC0415 - langchain
 
         return OpenAIChatModel(self.settings.llm, openai_api_key=self.settings.openai_api_key)
+
+    @cached_property
+    def router_model(self) -> ChatModel | None:
+        """The cheaper model that routes, or None where none is configured."""
+        if not self.settings.chat_model_configured or self.settings.llm.router_model is None:
+            return None
+        from rag_core.connectors.chat_model import OpenAIChatModel  # noqa: PLC0415 - langchain
+
+        return OpenAIChatModel(
+            self.settings.llm, openai_api_key=self.settings.openai_api_key, model=self.settings.llm.router_model
+        )
 
     @cached_property
     def orchestrator(self) -> Orchestrator:
@@ -180,7 +207,9 @@ class Services:
             values=self.values,
             search=self.search,
             chat_model=self.chat_model,
+            router_model=self.router_model,
             store=self.store,
+            embedder=self.embedder,
             question_seconds=self.settings.batch.question_seconds,
             question_steps=self.settings.batch.question_steps,
         )

@@ -43,7 +43,7 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def pg_server() -> Iterator[EmbeddedPostgres]:
     """A PostgreSQL of this session, in a folder with a short path (unix sockets allow about 100 bytes)."""
-    from rag_core.connectors.embedded import EmbeddedPostgres  # noqa: PLC0415 - only where a test needs it
+    from rag_core.connectors.embedded import EmbeddedPostgres
 
     folder = Path(tempfile.mkdtemp(prefix="ns"))
     server = EmbeddedPostgres(folder)
@@ -58,8 +58,8 @@ def pg_server() -> Iterator[EmbeddedPostgres]:
 @pytest.fixture(scope="session")
 def store_dsn(pg_server: EmbeddedPostgres) -> str:
     """A migrated store with the role for BI tools."""
-    from rag_core.connectors.migrations import migrate  # noqa: PLC0415
-    from rag_core.provision import ensure_bi_role  # noqa: PLC0415
+    from rag_core.connectors.migrations import migrate
+    from rag_core.provision import ensure_bi_role
 
     pg_server.ensure_database("nightshift_test")
     dsn = pg_server.dsn("nightshift_test")
@@ -71,8 +71,8 @@ def store_dsn(pg_server: EmbeddedPostgres) -> str:
 @pytest.fixture(scope="session")
 def sample_warehouse_dsn(pg_server: EmbeddedPostgres) -> str:
     """The sample warehouse, loaded, as its owner."""
-    from rag_core.provision import ensure_reader_role  # noqa: PLC0415
-    from sample.warehouse.load import load_warehouse  # noqa: PLC0415
+    from rag_core.provision import ensure_reader_role
+    from sample.warehouse.load import load_warehouse
 
     pg_server.ensure_database("warehouse_test")
     dsn = pg_server.dsn("warehouse_test")
@@ -84,7 +84,7 @@ def sample_warehouse_dsn(pg_server: EmbeddedPostgres) -> str:
 @pytest.fixture(scope="session")
 def reader_dsn(pg_server: EmbeddedPostgres, sample_warehouse_dsn: str) -> str:
     """The sample warehouse as the role that may only read."""
-    from rag_core.connectors.embedded import READER_ROLE  # noqa: PLC0415
+    from rag_core.connectors.embedded import READER_ROLE
 
     assert sample_warehouse_dsn
     return pg_server.dsn("warehouse_test", READER_ROLE)
@@ -93,6 +93,6 @@ def reader_dsn(pg_server: EmbeddedPostgres, sample_warehouse_dsn: str) -> str:
 @pytest.fixture(scope="session")
 def embedder() -> Embedder:
     """The packaged embedding model."""
-    from rag_core.connectors.embedder import load_embedder  # noqa: PLC0415 - torch
+    from rag_core.connectors.embedder import load_embedder
 
     return load_embedder("packaged:all-minilm-l6-v2", batch_size=32)

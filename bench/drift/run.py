@@ -1,4 +1,4 @@
-"""Seconds and memory of snapshot and diff at 10,000 tables with 200,000 columns: `python -m bench.drift.run [--postgres]`.
+"""Seconds and memory of snapshot and diff at 10,000 tables: `python -m bench.drift.run [--postgres]`.
 
 Each figure comes from a process of its own, so that one does not pay for another. With `--postgres` a real PostgreSQL
 with that many tables is made in a temporary folder, which takes some minutes.
@@ -64,8 +64,8 @@ def _table(number: int, *, changed: bool) -> CatalogTable:
 
 def diff_in_memory() -> dict[str, float]:
     """Two catalogs in memory, compared as a whole."""
-    from rag_core.schema.diff import diff_catalogs  # noqa: PLC0415 - each process pays for what it measures
-    from rag_core.schema.snapshots import describe  # noqa: PLC0415
+    from rag_core.schema.diff import diff_catalogs
+    from rag_core.schema.snapshots import describe
 
     before, after = build_catalog(changed=False), build_catalog(changed=True)
     started = time.perf_counter()
@@ -78,13 +78,13 @@ def diff_in_memory() -> dict[str, float]:
 
 def check_on_postgres(home: str) -> dict[str, float]:
     """Baseline, unchanged and changed check against a real PostgreSQL."""
-    import psycopg  # noqa: PLC0415
+    import psycopg
 
-    from rag_core.connectors.embedded import EmbeddedPostgres  # noqa: PLC0415
-    from rag_core.connectors.migrations import migrate  # noqa: PLC0415
-    from rag_core.connectors.store import Store  # noqa: PLC0415
-    from rag_core.connectors.warehouses import open_warehouse  # noqa: PLC0415
-    from rag_core.schema.drift import detect_drift  # noqa: PLC0415
+    from rag_core.connectors.embedded import EmbeddedPostgres
+    from rag_core.connectors.migrations import migrate
+    from rag_core.connectors.store import Store
+    from rag_core.connectors.warehouses import open_warehouse
+    from rag_core.schema.drift import detect_drift
 
     server = EmbeddedPostgres(Path(home))
     server.start()

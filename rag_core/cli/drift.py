@@ -31,6 +31,7 @@ def check_services(services: Services, *, record: bool = True, actor: str = "sys
         services.store,
         record=record,
         actor=actor,
+        rules=services.policy.drift,
         lineage=model_lineage(services.semantic_model),
     )
 

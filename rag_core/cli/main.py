@@ -16,7 +16,20 @@ from rag_core.cli.output import error_console
 from rag_core.errors import NightshiftError
 
 # In the order in which `nightshift --help` shows them.
-COMMANDS = ("service", "config", "search", "sql", "schema", "semantics", "ask", "batch", "plans", "drift", "eval")
+COMMANDS = (
+    "service",
+    "config",
+    "search",
+    "sql",
+    "schema",
+    "semantics",
+    "ask",
+    "batch",
+    "plans",
+    "drift",
+    "audit",
+    "eval",
+)
 
 
 def build_app() -> typer.Typer:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from rag_core.cli.joins import add_joins_command
 from rag_core.cli.output import JsonOption, console, emit, error_console
 from rag_core.datamodel.catalog import Catalog, CatalogTable
 from rag_core.errors import ConfigurationError
@@ -96,3 +97,4 @@ def register(app: typer.Typer) -> None:
         group = typer.Typer(help="What is known of the warehouse's schema.", no_args_is_help=True)
         app.add_typer(group, name="schema")
     group.command("show")(show)
+    add_joins_command(group)

@@ -50,7 +50,9 @@ def pending_migrations(connection: psycopg.Connection, migrations: tuple[Migrati
     row = connection.execute("SELECT to_regclass('nightshift.schema_migration')").fetchone()
     if row is None or row[0] is None:
         return migrations
-    applied: dict[int, str] = dict(connection.execute("SELECT version, digest FROM nightshift.schema_migration").fetchall())
+    applied: dict[int, str] = dict(
+        connection.execute("SELECT version, digest FROM nightshift.schema_migration").fetchall()
+    )
     for migration in migrations:
         known = applied.get(migration.version)
         if known is not None and known != migration.digest:

@@ -34,7 +34,15 @@ class Store:
                 psycopg.connect(self.dsn, connect_timeout=10).close()
             except psycopg.OperationalError as error:
                 raise connection_problem(error, what="store (NIGHTSHIFT_STORE__DSN)") from error
-            self._pool = ConnectionPool(self.dsn, min_size=1, max_size=self._max_connections, open=True, timeout=30)
+            self._pool = ConnectionPool(
+                self.dsn,
+                min_size=1,
+                max_size=self._max_connections,
+                open=True,
+                timeout=30,
+                # A restarted server leaves dead connections behind; one is looked at before it is handed out.
+                check=ConnectionPool.check_connection,
+            )
         try:
             with self._pool.connection() as connection:
                 yield connection

@@ -18,7 +18,10 @@ Grain = Literal["day", "week", "month", "quarter", "year"]
 
 
 class DimensionFilter(Record):
-    """Keep rows whose dimension has (or lacks) one of these values, as the warehouse spells them; None alone is no value."""
+    """Keep rows whose dimension has (or lacks) one of these values, as the warehouse spells them.
+
+    None alone is no value.
+    """
 
     dimension: str
     values: tuple[Any, ...]
@@ -45,8 +48,9 @@ class MetricQuery(Record):
     """A question over governed metrics, before it is compiled to SQL.
 
     `comparison` adds, for each row, the value of the period before (`previous`) or of the same period a year before
-    (`year_ago`) with difference and relative change, or of the `comparison_range` (`range`, without grain). `order` sorts by the first metric; without it rows come in the
-    order of the dimensions. `limit` needs an order. `order_by` sorts by the change of a comparison instead.
+    (`year_ago`) with difference and relative change, or of the `comparison_range` (`range`, without grain). `order`
+    sorts by the first metric; without it rows come in the order of the dimensions. `limit` needs an order. `order_by`
+    sorts by the change of a comparison instead.
 
     With `share`, filters on a dimension that is split by choose the rows shown and not the total. `average_over` is the
     mean of the metric over the days, weeks, months ... of the time range; it goes without `grain`.

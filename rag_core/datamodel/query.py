@@ -24,10 +24,12 @@ def encode_cell(value: Any) -> Any:
         return value if -(2**53) < value < 2**53 else {_TAG: "int", "value": str(value)}
     if isinstance(value, float):
         return value if math.isfinite(value) else {_TAG: "float", "value": str(value)}
-    for kind in (Decimal, datetime, date, time, UUID):
-        if isinstance(value, kind):
-            text = str(value) if kind in (Decimal, UUID) else value.isoformat()
-            return {_TAG: kind.__name__, "value": text}
+    if isinstance(value, Decimal | UUID):
+        return {_TAG: "Decimal" if isinstance(value, Decimal) else "UUID", "value": str(value)}
+    if isinstance(value, datetime | date | time):
+        # A datetime is a date too: the more exact kind is asked first.
+        name = "datetime" if isinstance(value, datetime) else "date" if isinstance(value, date) else "time"
+        return {_TAG: name, "value": value.isoformat()}
     if isinstance(value, timedelta):
         return {_TAG: "timedelta", "value": [value.days, value.seconds, value.microseconds]}
     if isinstance(value, bytes | bytearray | memoryview):
@@ -97,9 +99,9 @@ class GuardedSql(Record):
 class GuardVerdict(Record):
     """The guard's decision on one statement.
 
-    `code` is `ok` or a stable word for the reason; `tables` are `schema.table`, `columns` `schema.table.column`, as the
-    catalog spells them. `query` is set just when `allowed`. `scores` are the likenesses (0 to 1) of `suggestions`, empty
-    where those are no near misses.
+    `code` is `ok` or a stable word for the reason; `tables` are `schema.table`, `columns` `schema.table.column`, as
+    the catalog spells them. `query` is set just when `allowed`. `scores` are the likenesses (0 to 1) of
+    `suggestions`, empty where those are no near misses.
     """
 
     allowed: bool

@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from rag_core.datamodel.base import Record
+from rag_core.datamodel.drift import DriftRules
 from rag_core.datamodel.query import Limits
 from rag_core.errors import ConfigurationError
 
@@ -113,6 +114,7 @@ class Policy(Record):
     functions: FunctionRules = FunctionRules()
     limits: Limits = Limits()
     joins: JoinRules = JoinRules()
+    drift: DriftRules = DriftRules()
 
     @field_validator("limits")
     @classmethod

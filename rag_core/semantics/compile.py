@@ -6,17 +6,19 @@ join between two tables of facts can count a row twice; the period compared with
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import date
 
 from sqlglot import exp
 
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.evidence import ColumnMeaning
 from rag_core.datamodel.plan import MetricQuery
-from rag_core.semantics.columns import ResultColumns, basis, result_columns
+from rag_core.semantics.columns import BEFORE, ResultColumns, basis, result_columns
+from rag_core.semantics.coverage import check_coverage, comparable_from
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.describe import describe_query
-from rag_core.semantics.leaf_sql import LeafCompiler, Slice, literal, value_condition
+from rag_core.semantics.leaf_sql import LeafCompiler, Slice, day_literal, literal, value_condition
 from rag_core.semantics.paths import SemanticError
 from rag_core.semantics.sources import Group, choose_leaf, group_leaves, leaf_names, query_dimensions
 
@@ -35,6 +37,16 @@ class CompiledQuery(Record):
     tables: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Part:
+    """A CTE of figures. `suffix` marks those of the period compared with, which is known from `since` on."""
+
+    name: str
+    group: Group
+    suffix: str
+    since: date | None
+
+
 def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> CompiledQuery:
     """The SELECT for a metric query.
 
@@ -47,6 +59,7 @@ def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> Com
     figures = (*query.metrics, *basis(query, model))
     names = tuple(dict.fromkeys(leaf for metric in figures for leaf in leaf_names(model, metric)))
     groups = group_leaves([choose_leaf(model, name, query_dimensions(query)) for name in names])
+    note = check_coverage(query, model, groups, cut)
     columns = result_columns(query, model, groups)
     if _is_plain(query, model, groups):
         tree = _ordered(leaves.select(groups[0], cut), query, model, columns)
@@ -56,7 +69,7 @@ def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> Com
         sql=tree.sql(dialect=dialect, pretty=True),
         dialect=dialect,
         meanings=columns.meanings,
-        description=describe_query(query, model),
+        description=describe_query(query, model) + note,
         tables=_tables(tree),
     )
 
@@ -136,14 +149,16 @@ def _layered(
     cut: Slice,
 ) -> exp.Select:
     """CTEs: one for each group and shift, their fold, the computed columns; then conditions and order."""
-    parts: list[tuple[str, Group, str]] = []
+    parts: list[Part] = []
     ctes: list[tuple[str, exp.Expr]] = []
     shifts = ("none",) if query.comparison == "none" else ("none", query.comparison)
     for shift in shifts:
         for group in groups:
             name = f"part_{len(parts) + 1}"
-            parts.append((name, group, "" if shift == "none" else "_before"))
-            ctes.append((name, leaves.select(group, replace(cut, shift=shift))))
+            moved = replace(cut, shift=shift)
+            since = None if shift == "none" else comparable_from(model, group, moved)
+            parts.append(Part(name, group, "" if shift == "none" else BEFORE, since))
+            ctes.append((name, leaves.select(group, moved)))
     if len(parts) == 1:
         ctes = [(FIGURES, ctes[0][1])]
     else:
@@ -168,49 +183,56 @@ def _layered(
     return final
 
 
-def _fold(parts: list[tuple[str, Group, str]], keys: tuple[str, ...], *, up_to: str | None) -> exp.Select:
+def _fold(parts: list[Part], keys: tuple[str, ...], *, up_to: str | None) -> exp.Select:
     """Stacks the parts and folds them over their keys; without keys each part is one row.
 
     `up_to` names the period: those that only the shifted part knows, because they have not come yet, are left out.
     """
     if not keys:
         return _side_by_side(parts)
-    figures = [(leaf, suffix) for _, group, suffix in parts for leaf in group.leaves]
     stacked: exp.Expr | None = None
-    for name, group, own_suffix in parts:
-        own = {leaf.name + own_suffix for leaf in group.leaves}
-        columns: list[exp.Expr] = [exp.column(key) for key in keys]
-        for leaf, suffix in figures:
-            target = leaf.name + suffix
-            if target in own:
-                columns.append(exp.alias_(exp.column(leaf.name), target))
-            else:
-                kind = "bigint" if _counts(leaf.source.expression) else "decimal"
-                columns.append(exp.alias_(exp.cast(exp.Null(), kind), target))
-        row = exp.Select().select(*columns).from_(name)
+    for part in parts:
+        row = exp.Select().select(*(exp.column(key) for key in keys), *_stacked_columns(part, parts)).from_(part.name)
         stacked = row if stacked is None else exp.Union(this=stacked, expression=row, distinct=False)
     assert stacked is not None
     folded = exp.Select().select(*(exp.column(key) for key in keys))
-    for leaf, suffix in figures:
-        value: exp.Expr = exp.Max(this=exp.column(leaf.name + suffix))
-        if leaf.source.additivity == "additive" or _counts(leaf.source.expression):
-            value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
-        folded = folded.select(exp.alias_(value, leaf.name + suffix))
+    for part in parts:
+        for leaf in part.group.leaves:
+            value: exp.Expr = exp.Max(this=exp.column(leaf.name + part.suffix))
+            if leaf.source.additivity == "additive" or _counts(leaf.source.expression):
+                value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
+            if part.since is not None and up_to is not None:
+                known = exp.GTE(this=exp.column(up_to), expression=day_literal(part.since, "date"))
+                value = exp.Case().when(known, value)
+            folded = folded.select(exp.alias_(value, leaf.name + part.suffix))
     folded = folded.from_(exp.alias_(exp.Subquery(this=stacked), "stacked", table=True))
     folded = folded.group_by(*(exp.column(key) for key in keys))
     if up_to is not None:
-        latest = exp.Select().select(exp.Max(this=exp.column(up_to))).from_(parts[0][0])
+        latest = exp.Select().select(exp.Max(this=exp.column(up_to))).from_(parts[0].name)
         folded = folded.where(exp.LTE(this=exp.column(up_to), expression=latest.subquery()))
     return folded
 
 
-def _side_by_side(parts: list[tuple[str, Group, str]]) -> exp.Select:
+def _stacked_columns(own: Part, parts: list[Part]) -> list[exp.Expr]:
+    """A column for each figure of all parts: the part's own ones, typed NULLs for the others."""
+    columns: list[exp.Expr] = []
+    for part in parts:
+        for leaf in part.group.leaves:
+            if part is own:
+                columns.append(exp.alias_(exp.column(leaf.name), leaf.name + part.suffix))
+            else:
+                kind = "bigint" if _counts(leaf.source.expression) else "decimal"
+                columns.append(exp.alias_(exp.cast(exp.Null(), kind), leaf.name + part.suffix))
+    return columns
+
+
+def _side_by_side(parts: list[Part]) -> exp.Select:
     query = exp.Select()
-    for index, (name, group, suffix) in enumerate(parts):
+    for index, part in enumerate(parts):
         query = query.select(
-            *(exp.alias_(exp.column(leaf.name, table=name), leaf.name + suffix) for leaf in group.leaves)
+            *(exp.alias_(exp.column(leaf.name, table=part.name), leaf.name + part.suffix) for leaf in part.group.leaves)
         )
-        query = query.from_(name) if index == 0 else query.join(name, join_type="CROSS")
+        query = query.from_(part.name) if index == 0 else query.join(part.name, join_type="CROSS")
     return query
 
 

@@ -35,7 +35,11 @@ class Join(Record):
 
 
 class TimeDimension(Record):
-    """A date role of an entity. `data_from` is the first day the warehouse knows: no comparison reaches before it."""
+    """A date role of an entity.
+
+    `data_from` is the first day that the warehouse knows: a period wholly before it is refused, not answered with zero,
+    and no comparison reaches before it. `future` allows periods that have not begun (renewals, due dates).
+    """
 
     label: str
     entity: str
@@ -43,6 +47,7 @@ class TimeDimension(Record):
     type: Literal["date", "timestamp"] = "date"
     synonyms: tuple[str, ...] = ()
     data_from: date | None = None
+    future: bool = False
 
 
 class DimensionSource(Record):

@@ -9,6 +9,7 @@ from typing import Literal
 
 from rag_core.datamodel.plan import Grain, TimeRange
 from rag_core.semantics.calendar import add_months, describe_range, grain_of, shift_range, step
+from rag_core.semantics.coverage import not_begun
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.reading import Reading
 from rag_core.semantics.sources import leaf_names
@@ -49,6 +50,9 @@ def choose_periods(found: Reading, metrics: list[str], model: SemanticModel, run
     if chosen.time_range is None and chosen.grain not in (None, "year") and chosen.comparison == "none":
         raise Unclear(f"a course by {chosen.grain} needs a period: in 2025, since March, the last 12 months, ...")
     _moment(metrics, model, chosen, run_date)
+    reason = not_begun(model, metrics, chosen.time_range, run_date)
+    if reason:
+        raise Unclear(reason)
     return chosen
 
 

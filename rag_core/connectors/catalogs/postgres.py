@@ -47,6 +47,7 @@ def read_catalog(connection: psycopg.Connection, *, dialect: str) -> Catalog:
         functions={row["function_name"].lower(): row["volatility"] for row in functions},
         user_functions=tuple(sorted({row["function_name"].lower() for row in functions if row["user_defined"]})),
         search_path=tuple(session["search_path"]),
+        closed_schemas=tuple(session["closed_schemas"]),
     )
 
 

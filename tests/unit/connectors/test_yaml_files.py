@@ -26,7 +26,10 @@ def test_a_file_becomes_a_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("title: A\nowner: b\nquestions:\n  - question_id: a\n    texxt: What?\n", "5: questions.0.texxt: Extra inputs"),
+        (
+            "title: A\nowner: b\nquestions:\n  - question_id: a\n    texxt: What?\n",
+            "5: questions.0.texxt: Extra inputs",
+        ),
         ("title: A\nowner: b\nquestions:\n  - question_id: Not An Id\n    text: What?\n", "4: questions.0.question_id"),
         ("title: A\nowner: b\nquestions: []\n", "3: questions: Tuple should have at least 1 item"),
         ("title: A\nquestions:\n  - {question_id: a, text: What?}\n", "1: owner: Field required"),

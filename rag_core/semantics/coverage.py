@@ -1,0 +1,73 @@
+"""What the warehouse can know of a period: nothing before its first day, nothing that has not begun. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+from rag_core.datamodel.plan import MetricQuery, TimeRange
+from rag_core.semantics.calendar import describe_range, floor, step
+from rag_core.semantics.definitions import SemanticModel, TimeDimension
+from rag_core.semantics.leaf_sql import Slice
+from rag_core.semantics.paths import SemanticError
+from rag_core.semantics.sources import Group, leaf_names
+
+
+def first_day(model: SemanticModel, group: Group) -> date | None:
+    """First day that the warehouse knows of a group's figures, None where that is not said or does not matter."""
+    if group.time is None or group.kind == "stock":
+        return None
+    return model.time_dimensions[group.time].data_from
+
+
+def check_coverage(query: MetricQuery, model: SemanticModel, groups: list[Group], cut: Slice) -> str:
+    """Words about a period that is known in part, empty where it is known whole.
+
+    Raises SemanticError where nothing of it is known, or where a comparison would be with days that are not known.
+    """
+    note = ""
+    for group in groups:
+        begins = first_day(model, group)
+        if begins is None:
+            continue
+        label = group.leaves[0].metric.label
+        span = query.time_range or TimeRange()
+        if span.end is not None and span.end <= begins:
+            raise SemanticError(f"the warehouse knows {label} from {begins} on, nothing of {describe_range(span)}")
+        if span.start is not None and span.start < begins:
+            note = f", known from {begins} on"
+        if query.comparison != "none" and query.grain is None:
+            start, _ = replace(cut, shift=query.comparison).bounds()
+            if start is not None and start < begins:
+                raise SemanticError(f"the warehouse knows {label} from {begins} on: there is nothing to compare with")
+    return note
+
+
+def comparable_from(model: SemanticModel, group: Group, cut: Slice) -> date | None:
+    """First period whose period before (or a year before) is known whole, None where all are."""
+    begins = first_day(model, group)
+    if begins is None or cut.grain is None:
+        return None
+    first = floor(begins, cut.grain)
+    if first < begins:
+        first = step(first, cut.grain, 1)
+    if cut.shift == "previous":
+        return step(first, cut.grain, 1)
+    return step(first, "week", 52) if cut.grain == "week" else step(first, "year", 1)
+
+
+def not_begun(model: SemanticModel, metrics: list[str], span: TimeRange | None, run_date: date) -> str:
+    """Why a period cannot be known on the run date, empty where it can."""
+    if span is None:
+        return ""
+    leaves = [model.metrics[leaf] for name in metrics for leaf in leaf_names(model, name)]
+    for leaf in leaves:
+        role: TimeDimension | None = model.time_dimensions.get(leaf.time) if leaf.time else None
+        if role is not None and role.future:
+            continue
+        if span.start is not None and span.start > run_date:
+            return f"{describe_range(span)} has not begun on {run_date}"
+        state = leaf.type in ("stock", "snapshot") and span.start is None
+        if state and span.end is not None and span.end > run_date + timedelta(days=1):
+            return f"{span.end - timedelta(days=1)} has not come on {run_date}"
+    return ""
