@@ -25,7 +25,7 @@ demo: setup ## Run the main job to a published report on the sample company (KEE
 	@$(BIN)/python -m nightshift_airflow.demo $(if $(KEEP),--keep)
 
 test: setup ## Run the tests, with the real parts that fit (PostgreSQL, Airflow)
-	$(BIN)/pytest -q -m "not slow and not llm and not browser"
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow and not llm and not browser"
 
 test-fast: setup ## Run only the tests that need no service
 	$(BIN)/pytest -q

@@ -7,7 +7,6 @@ written to the schema `reports` too, without it only the report file is made.
 
 from __future__ import annotations
 
-import pendulum
 from airflow.sdk import Param, dag, task
 
 from nightshift_airflow.defaults import DEFAULT_ARGS, QUESTIONS_A_GROUP
@@ -16,7 +15,6 @@ from nightshift_airflow.defaults import DEFAULT_ARGS, QUESTIONS_A_GROUP
 @dag(
     dag_id="ask_questions",
     schedule=None,
-    start_date=pendulum.datetime(2026, 1, 1, tz="UTC"),
     catchup=False,
     default_args=DEFAULT_ARGS,
     doc_md=__doc__,

@@ -8,7 +8,6 @@ Takes a snapshot of the warehouse's schema, compares it with the last one, recor
 
 from __future__ import annotations
 
-import pendulum
 from airflow.sdk import Asset, dag, task
 
 from nightshift_airflow.defaults import DEFAULT_ARGS, SCHEMA_ASSET
@@ -17,7 +16,6 @@ from nightshift_airflow.defaults import DEFAULT_ARGS, SCHEMA_ASSET
 @dag(
     dag_id="detect_schema_drift",
     schedule="30 1 * * *",
-    start_date=pendulum.datetime(2026, 1, 1, tz="UTC"),
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULT_ARGS,

@@ -8,7 +8,6 @@ and the rest goes on. The new chunks are checked before the run succeeds. Emits 
 
 from __future__ import annotations
 
-import pendulum
 from airflow.sdk import Asset, Param, dag, task
 
 from nightshift_airflow.defaults import DEFAULT_ARGS, DOCUMENTS_A_GROUP, DOCUMENTS_ASSET
@@ -17,7 +16,6 @@ from nightshift_airflow.defaults import DEFAULT_ARGS, DOCUMENTS_A_GROUP, DOCUMEN
 @dag(
     dag_id="ingest_documents",
     schedule="0 1 * * *",
-    start_date=pendulum.datetime(2026, 1, 1, tz="UTC"),
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULT_ARGS,

@@ -8,7 +8,6 @@ leaves the others alone: its DAG has the tag `broken`, says what is wrong and ru
 
 from __future__ import annotations
 
-import pendulum
 from airflow.sdk import DAG, Asset, Param, task
 from airflow.sdk.exceptions import AirflowException
 from airflow.timetables.trigger import CronTriggerTimetable
@@ -21,8 +20,6 @@ from nightshift_airflow.defaults import (
     BrokenBatchFile,
     sort_batch_files,
 )
-
-START_DATE = pendulum.datetime(2026, 1, 1, tz="UTC")
 
 
 @task
@@ -73,7 +70,6 @@ def build_dag(head: BatchFile) -> DAG:
         dag_id=head.dag_id,
         dag_display_name=head.title,
         schedule=schedule,
-        start_date=START_DATE,
         catchup=False,
         max_active_runs=1,
         default_args={**DEFAULT_ARGS, "owner": head.owner},
@@ -99,7 +95,6 @@ def build_broken_dag(broken: BrokenBatchFile) -> DAG:
     with DAG(
         dag_id=broken.dag_id,
         schedule=None,
-        start_date=START_DATE,
         default_args=DEFAULT_ARGS,
         doc_md=f"### Cannot be scheduled\n\n{broken.problem}\n\nCheck it with `nightshift batch validate`.",
         tags=["nightshift", "batch", "broken"],

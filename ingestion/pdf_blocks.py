@@ -37,6 +37,7 @@ class Part:
 
 
 def key_of(text: str) -> str:
+    """Letters and digits of a text without case, to compare headings by."""
     return re.sub(r"[\W_]+", "", text).casefold()
 
 
@@ -47,22 +48,27 @@ def row_text(row: Sequence[Segment]) -> str:
 
 
 def left(row: Sequence[Segment]) -> float:
+    """Left edge of a row, in points."""
     return min(segment.box.left for segment in row)
 
 
 def right(row: Sequence[Segment]) -> float:
+    """Right edge of a row, in points."""
     return max(segment.box.right for segment in row)
 
 
 def main_of(row: Sequence[Segment]) -> Segment:
+    """The segment with the most text; font and size of the row are its."""
     return max(row, key=lambda segment: len(segment.text))
 
 
 def gap_of(above: Sequence[Segment], below: Sequence[Segment]) -> float:
+    """Distance between two rows, in points."""
     return main_of(below).box.top - main_of(above).box.bottom
 
 
 def vocabulary(parts: Sequence[Part]) -> Counter[str]:
+    """How often each word stands in the document, to tell a hyphenated word from a broken one."""
     words: Counter[str] = Counter()
     for part in parts:
         for row in part.rows:
@@ -122,6 +128,7 @@ def heading_levels(parts: Sequence[Part], marks: Mapping[str, int]) -> dict[int,
 
 
 def render(part: Part, level: int, words: Counter[str]) -> Block | None:
+    """The part as a block; None where it holds no text."""
     if part.table is not None:
         return table_block(part.table.rows, page=part.page)
     if part.kind == "heading":

@@ -51,6 +51,7 @@ class TextLine:
 
     @property
     def size(self) -> float:
+        """Font size of the longest run, in points."""
         """Height of the line's box in points, which follows the font size."""
         return self.box.bottom - self.box.top
 
@@ -75,6 +76,7 @@ class Segment:
 
     @cached_property
     def box(self) -> Box:
+        """The box around all runs, in points."""
         boxes = [run.box for run in self.runs]
         return Box(
             min(b.left for b in boxes), min(b.top for b in boxes),
@@ -88,22 +90,27 @@ class Segment:
 
     @property
     def size(self) -> float:
+        """Font size of the longest run, in points."""
         return self.main.size
 
     @property
     def page(self) -> int:
+        """The page, from 1."""
         return self.runs[0].page
 
     @cached_property
     def bold(self) -> bool:
+        """Whether every run with letters is bold."""
         return all(is_bold(run.font) for run in self.runs if any(c.isalnum() for c in run.text))
 
     @cached_property
     def mono(self) -> bool:
+        """Whether every run is in a font of fixed width."""
         return all(bool(_MONO.search(run.font)) for run in self.runs)
 
     @cached_property
     def text(self) -> str:
+        """The text in logical order."""
         return join_runs(self.runs)
 
 

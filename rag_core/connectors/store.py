@@ -20,10 +20,11 @@ def connection_problem(error: psycopg.OperationalError, *, what: str) -> Service
 class Store:
     """Connections to the store, for several threads. Open it once a process and close it."""
 
-    def __init__(self, dsn: str, *, max_connections: int = 8) -> None:
+    def __init__(self, dsn: str, *, max_connections: int = 8, wait_seconds: float = 30.0) -> None:
         self.dsn = dsn
         self._pool: ConnectionPool[psycopg.Connection] | None = None
         self._max_connections = max_connections
+        self._wait_seconds = wait_seconds
 
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection]:
@@ -39,7 +40,7 @@ class Store:
                 min_size=1,
                 max_size=self._max_connections,
                 open=True,
-                timeout=30,
+                timeout=self._wait_seconds,
                 # A restarted server leaves dead connections behind; one is looked at before it is handed out.
                 check=ConnectionPool.check_connection,
             )
@@ -47,7 +48,7 @@ class Store:
             with self._pool.connection() as connection:
                 yield connection
         except PoolTimeout as error:
-            raise ServiceUnavailable("no connection to the store became free within 30 seconds") from error
+            raise ServiceUnavailable(f"the store gave no connection within {self._wait_seconds:.0f} seconds") from error
 
     def close(self) -> None:
         """Closes every connection."""

@@ -73,6 +73,7 @@ class Resolver:
     # ------------------------------------------------------------------ queries
 
     def query(self, node: exp.Expr, ctes: Mapping[str, Source], parent: Scope | None) -> Output:
+        """Resolves a query with the common table expressions in sight; returns its output columns."""
         visible = self._with(node, ctes, parent)
         if isinstance(node, exp.Select):
             return self._select(node, visible, parent)
@@ -166,6 +167,7 @@ class Resolver:
     # ------------------------------------------------------------------ FROM
 
     def item(self, node: exp.Expr, scope: Scope) -> None:
+        """Adds an item of a FROM list to the scope."""
         alias = node.args.get("alias")
         if isinstance(node, exp.Table):
             self._table(node, scope)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,7 @@ def load_dag_file(tmp_path: Path) -> Load:
 
 
 @pytest.fixture(scope="session")
-def dag_bag() -> dict[str, DAG]:
+def dag_bag() -> Iterator[dict[str, DAG]]:
     """Every DAG of the repository as Airflow's own DagBag collects them; no file may fail."""
     home = tempfile.mkdtemp(prefix="nsaf")
     if "airflow" not in sys.modules:  # a test that came before has set up its own Airflow otherwise
@@ -68,4 +69,5 @@ def dag_bag() -> dict[str, DAG]:
 
     bag = DagBag(ROOT / "dags")
     assert bag.import_errors == {}
-    return dict(bag.dags)
+    yield dict(bag.dags)
+    shutil.rmtree(home, ignore_errors=True)

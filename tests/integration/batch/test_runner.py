@@ -11,12 +11,14 @@ from contextlib import closing
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from rag_core.batch.runner import BatchRunner
+from rag_core.connectors.embedded import EmbeddedPostgres
 from rag_core.connectors.store import Store
 from rag_core.datamodel.answer import Answer, Usage
 from rag_core.datamodel.question import Budget, Expectation, Question
@@ -154,23 +156,53 @@ def test_a_process_killed_while_publishing_leaves_no_half_of_a_batch(
     assert runner.finish(run.run_id).published == 3
 
 
-def test_a_store_that_is_lost_on_the_way_is_told_and_the_run_goes_on(
-    make_runner: MakeRunner, connection: psycopg.Connection, store_dsn: str, tmp_path: Path
+def _cut_connections(connection: psycopg.Connection) -> None:
+    connection.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+
+
+def test_connections_that_are_cut_on_the_way_are_made_anew(
+    make_runner: MakeRunner, connection: psycopg.Connection
 ) -> None:
+    def cut() -> Answer:
+        _cut_connections(connection)
+        return scripted_answer(REVENUE)
+
+    runner = make_runner(ScriptedOrchestrator({"a": cut, "b": scripted_answer(REVENUE)}))
+    assert runner.run(make_batch("cut", _questions("a", "b")), RUN_DATE).published == 2
+
+
+def test_a_store_that_is_lost_on_the_way_is_told_and_the_run_goes_on(
+    connection: psycopg.Connection, pg_server: EmbeddedPostgres, store_dsn: str, tmp_path: Path
+) -> None:
+    database = connection.info.dbname
+
+    def allow_connections(allowed: bool) -> None:
+        with psycopg.connect(pg_server.dsn("postgres"), autocommit=True) as admin:
+            admin.execute(
+                sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}").format(sql.Identifier(database), sql.Literal(allowed))
+            )
+
     def lose_the_store() -> Answer:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+        allow_connections(False)
+        _cut_connections(connection)
         return scripted_answer(REVENUE)
 
     batch = make_batch("lost", _questions("a", "b"))
-    runner = make_runner(ScriptedOrchestrator({"a": scripted_answer(REVENUE), "b": lose_the_store}))
-    with pytest.raises(ServiceUnavailable, match="--resume"):
-        runner.run(batch, RUN_DATE)
-    again = ScriptedOrchestrator({"b": scripted_answer(REVENUE)})
+    scripted: Any = ScriptedOrchestrator({"a": scripted_answer(REVENUE), "b": lose_the_store})
+    try:
+        with (
+            closing(Store(store_dsn, wait_seconds=1)) as store,
+            pytest.raises(ServiceUnavailable, match=r"the store gave no connection|--resume"),
+        ):
+            BatchRunner(store=store, orchestrator=lambda: scripted, reports_folder=tmp_path).run(batch, RUN_DATE)
+    finally:
+        allow_connections(True)
+    again: Any = ScriptedOrchestrator({"b": scripted_answer(REVENUE)})
     with closing(Store(store_dsn)) as store:  # as a process that starts again has it
-        runner = BatchRunner(store=store, orchestrator=lambda: cast(Any, again), reports_folder=tmp_path)
+        runner = BatchRunner(store=store, orchestrator=lambda: again, reports_folder=tmp_path)
         run_id = runner.find_unfinished(batch, RUN_DATE)
         assert run_id is not None
         assert runner.resume(run_id).published == 2
