@@ -113,6 +113,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> SemanticModel:
 
 
 @pytest.fixture(scope="session")
+def small_rows() -> str:
+    """The statements that make the small company's tables."""
+    return ROWS
+
+
+@pytest.fixture(scope="session")
 def ask(small: SemanticModel) -> Iterator[Ask]:
     """Compiles a metric query over the small company, runs it in DuckDB and returns its rows."""
     connection = duckdb.connect()

@@ -6,6 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+import duckdb
 import pytest
 import sqlglot
 
@@ -252,3 +253,46 @@ def test_meanings_and_description(sample_model: SemanticModel) -> None:
     assert compiled.description == (
         "Net margin rate by region, Q3 2025, without product family Meters, compared with the period before"
     )
+
+
+@pytest.fixture
+def since_2025(small: SemanticModel) -> SemanticModel:
+    """The small company, whose warehouse knows orders from 2025 on."""
+    role = small.time_dimensions["ordered_on"].model_copy(update={"data_from": date(2025, 1, 1)})
+    return small.model_copy(update={"time_dimensions": {**small.time_dimensions, "ordered_on": role}})
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"time_range": {"start": "2024-01-01", "end": "2025-01-01"}}, "from 2025-01-01 on, nothing of 2024"),
+        ({"time_range": JANUARY, "comparison": "previous"}, "nothing to compare with"),
+        ({"time_range": YEAR, "comparison": "year_ago"}, "nothing to compare with"),
+    ],
+)
+def test_what_the_warehouse_cannot_know_is_no_zero(
+    since_2025: SemanticModel, parts: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(SemanticError, match=message):
+        compile_query(MetricQuery.model_validate({"metrics": ["orders"], **parts}), since_2025, "duckdb")
+
+
+def test_a_period_known_in_part_says_so(since_2025: SemanticModel) -> None:
+    query = MetricQuery.model_validate(
+        {"metrics": ["orders"], "time_range": {"start": "2024-07-01", "end": "2026-01-01"}}
+    )
+    assert compile_query(query, since_2025, "duckdb").description.endswith(", known from 2025-01-01 on")
+
+
+def test_the_first_known_period_has_no_period_before(since_2025: SemanticModel, small_rows: str) -> None:
+    query = MetricQuery.model_validate(
+        {"metrics": ["orders"], "grain": "month", "comparison": "previous", "time_range": QUARTER}
+    )
+    with duckdb.connect() as connection:
+        connection.execute(small_rows)
+        rows = connection.execute(compile_query(query, since_2025, "duckdb").sql).fetchall()
+    assert [row[:3] for row in rows] == [
+        (date(2025, 1, 1), 2, None),
+        (date(2025, 2, 1), 2, 2),
+        (date(2025, 3, 1), 1, 2),
+    ]

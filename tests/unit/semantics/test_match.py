@@ -185,6 +185,9 @@ def test_two_meanings_are_asked_back(match: Callable[[str], Match], text: str, o
         ("Revenue per customer in 2025", "ask for the top ones"),
         ("Top 3 products by month in 2025 by revenue", "ranking"),
         ("Churn rate by region", "needs a period"),
+        ("Orders in 2019", "from 2023-07-01 on"),
+        ("Revenue in Q4 2027", "has not begun"),
+        ("Active customers at the end of 2027", "has not come"),
     ],
 )
 def test_what_has_no_answer_says_why(match: Callable[[str], Match], text: str, reason: str) -> None:
