@@ -51,7 +51,6 @@ class TextLine:
 
     @property
     def size(self) -> float:
-        """Font size of the longest run, in points."""
         """Height of the line's box in points, which follows the font size."""
         return self.box.bottom - self.box.top
 

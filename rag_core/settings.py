@@ -79,6 +79,8 @@ class Settings(BaseSettings):
         env_nested_delimiter="__",
         env_file=".env",
         extra="ignore",
+        # A variable that is set and empty, as compose files make them, is no value.
+        env_ignore_empty=True,
         hide_input_in_errors=True,
     )
 

