@@ -8,7 +8,6 @@ import sys
 from importlib import import_module
 from importlib.metadata import entry_points
 
-import click
 import typer
 from rich.logging import RichHandler
 
@@ -30,6 +29,10 @@ COMMANDS = (
     "audit",
     "eval",
 )
+
+
+# Typer carries a Click of its own, whose base of usage errors has no public name.
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 
 def build_app() -> typer.Typer:
@@ -63,12 +66,12 @@ def run() -> None:
     _configure_logging()
     try:
         result = build_app()(standalone_mode=False)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         sys.exit(stop.exit_code)
-    except click.ClickException as error:
-        error.show()
+    except _UsageError as error:
+        error_console.print(f"nightshift: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
-    except click.Abort:
+    except typer.Abort:
         sys.exit(130)
     except NightshiftError as error:
         error_console.print(f"nightshift: {error}", style="red", markup=False, highlight=False, soft_wrap=True)

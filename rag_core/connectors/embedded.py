@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import shutil
 import warnings
@@ -79,6 +80,8 @@ class EmbeddedPostgres:
         # The library keeps the server that it once started and would hand it out again without starting it.
         for folder in [key for key, known in PostgresServer._instances.items() if known is server]:
             del PostgresServer._instances[folder]
+        # Its clean-up at the end of the process would look for what was just taken out.
+        atexit.unregister(server._cleanup)
         return True
 
     def dsn(self, database: str, user: str = OWNER) -> str:

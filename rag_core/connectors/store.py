@@ -13,8 +13,10 @@ from rag_core.errors import ServiceUnavailable
 
 def connection_problem(error: psycopg.OperationalError, *, what: str) -> ServiceUnavailable:
     """One clear line for a connection that failed; libpq's text names host and role, never the password."""
-    reason = str(error).strip().splitlines()
-    return ServiceUnavailable(f"cannot connect to the {what}: {reason[-1].strip() if reason else 'no reason given'}")
+    # The first line says what happened; what follows are hints. Of several hosts the first one's line is told.
+    lines = [line.strip().removeprefix("- ") for line in str(error).splitlines() if line.strip()]
+    told = next((line for line in lines if not line.startswith("Multiple connection attempts")), "no reason given")
+    return ServiceUnavailable(f"cannot connect to the {what}: {told.removeprefix('connection failed: ')}")
 
 
 class Store:
