@@ -1,0 +1,1 @@
+"""How many planted facts of the sample company the core answers rightly."""
