@@ -25,12 +25,15 @@ OWN_WORDS, HEADING_WORDS, MEANING, MEANING_UNDER_HEADING, KIND, PASSAGE, NEIGHBO
 NEXT_BEST, NEXT_CAUSE = 0.6, 0.4
 # Words that only say what the question is about weigh so much of those that say what is asked.
 CONTEXT, MOST_CONTEXT = 0.4, 0.7
-_MOVES = (
+# Words that people use for one another: each set counts as a word of its own beside those that stand in the text.
+_ALIKE = (
     (
         "<up>",
         re.compile(r"\b(?:ris\w+|rose|increas\w+|grow\w*|grew|jump\w*|climb\w*|doubl\w+|tripl\w+|higher|surg\w+)\b"),
     ),
     ("<down>", re.compile(r"\b(?:fall\w*|fell|drop\w*|declin\w*|decreas\w*|shrink\w*|shrank|shrunk|lower|weak\w*)\b")),
+    ("<price>", re.compile(r"\b(?:costs?|pric(?:e[sd]?|ing)|charg(?:e[sd]?|ing)|fees?)\b")),
+    ("<own>", re.compile(r"\b(?:own(?:s|ed|ers?|ership)?|belong(?:s|ed)?|holds? (?:all|most|the majority))\b")),
 )
 LONG, TOO_LONG = 60, 0.15
 CODE = 0.2
@@ -101,10 +104,10 @@ def _continues(question: str, quote: Quote, best: Quote, passages: Sequence[Pass
 
 
 def quote_words(text: str) -> list[str]:
-    """Terms of a text; words of rising and falling stand for one another."""
+    """Terms of a text; words of rising, falling, price and ownership stand for one another."""
     terms = tokenize(text)
     lowered = text.lower()
-    return terms + [mark for mark, pattern in _MOVES if pattern.search(lowered)]
+    return terms + [mark for mark, pattern in _ALIKE if pattern.search(lowered)]
 
 
 def coverage(question: str, passages: Sequence[Passage]) -> float:

@@ -97,3 +97,22 @@ def test_what_is_asked_for_counts() -> None:
 def test_bylines_are_no_sentences() -> None:
     assert is_byline("Owner: Data | Date: 2024-05-14 | Status: superseded by metering-store-failover")
     assert not is_byline("The owner is Data since 2024-05-14.")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "wanted"),
+    [
+        (
+            "What does the Rill meter cost?",
+            "Brook showed it in Oslo. The list price of 171 EUR lies under ours. Buyers pay it in pounds.",
+            "The list price of 171 EUR lies under ours.",
+        ),
+        (
+            "Who owns Brook Metering?",
+            "Brook Metering was founded in Oslo. It belongs to Fjord Capital since 2021. Brook Metering has two labs.",
+            "It belongs to Fjord Capital since 2021.",
+        ),
+    ],
+)
+def test_words_of_price_and_of_ownership_stand_for_one_another(question: str, text: str, wanted: str) -> None:
+    assert any(wanted in quote.unit.shown for quote in best_quotes(question, [passage(text)], limit=2))
