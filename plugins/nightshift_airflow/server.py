@@ -24,7 +24,7 @@ from rag_core.provision import sample_documents_folder
 from rag_core.settings import Settings
 
 START_SECONDS = 180.0
-# A scheduler that waits for its workers has been seen to wait for ever; what is left then is ended the hard way.
+# The parent gives its children twelve seconds; what is left then is ended the hard way.
 STOP_SECONDS = 20.0
 
 
@@ -89,15 +89,15 @@ class AirflowServer:
         self.settings = settings
         self.home = airflow_home(settings)
         self.url = f"http://{settings.airflow.host}:{settings.airflow.port}"
-        self._pid_file = self.home / "standalone.pid"
+        self._pid_file = self.home / "airflow.pid"
 
     @property
     def log_file(self) -> Path:
         """Output of all Airflow processes."""
-        return self.home / "standalone.log"
+        return self.home / "airflow.log"
 
     def process(self) -> psutil.Process | None:
-        """The running `airflow standalone`, or None. A process id that was given away again is not mistaken for it."""
+        """The parent of Airflow's processes, or None. A process id that was given away again is not mistaken for it."""
         try:
             pid, started = self._pid_file.read_text().split()
             process = psutil.Process(int(pid))
@@ -121,14 +121,13 @@ class AirflowServer:
             return False
         self._check_port()
         self.home.mkdir(parents=True, exist_ok=True)
-        command = shutil.which("airflow", path=str(Path(sys.executable).parent))
-        if command is None:
+        if shutil.which("airflow", path=str(Path(sys.executable).parent)) is None:
             raise ConfigurationError("the command airflow is not installed in this environment: run `make setup`")
         environment = airflow_environment(self.settings, self._metadata_dsn(), self._keys())
         self._write_password()
         with self.log_file.open("ab") as log:
             child = subprocess.Popen(
-                [command, "standalone"],
+                [sys.executable, "-m", "nightshift_airflow.processes"],
                 env=environment,
                 cwd=self.home,
                 stdin=subprocess.DEVNULL,
@@ -165,10 +164,7 @@ class AirflowServer:
         raise ServiceUnavailable(f"Airflow was not healthy within {seconds:.0f} seconds; its log is {self.log_file}")
 
     def stop(self, seconds: float = STOP_SECONDS) -> bool:
-        """Stops Airflow with all its processes; returns whether it was running.
-
-        `standalone` ends its children on SIGINT only: SIGTERM would orphan them.
-        """
+        """Stops Airflow with all its processes; returns whether it was running."""
         process = self.process()
         if process is None:
             self._pid_file.unlink(missing_ok=True)

@@ -56,11 +56,11 @@ def test_a_busy_port_is_said_in_one_line_and_nothing_is_written(settings: Settin
 def test_a_process_id_that_was_given_away_again_is_not_ours(settings: Settings) -> None:
     server = AirflowServer(settings)
     server.home.mkdir(parents=True)
-    (server.home / "standalone.pid").write_text(f"{os.getpid()} 12345.0")
+    (server.home / "airflow.pid").write_text(f"{os.getpid()} 12345.0")
     assert server.process() is None
     assert server.running_url() is None
     assert not server.stop()
-    assert not (server.home / "standalone.pid").exists()
+    assert not (server.home / "airflow.pid").exists()
 
 
 def test_stop_ends_the_whole_family(settings: Settings) -> None:
@@ -75,7 +75,7 @@ def test_stop_ends_the_whole_family(settings: Settings) -> None:
     while not process.children():
         pass
     family = [process, *process.children()]
-    (server.home / "standalone.pid").write_text(f"{child.pid} {process.create_time()}")
+    (server.home / "airflow.pid").write_text(f"{child.pid} {process.create_time()}")
     assert server.running_url() == server.url
     assert server.stop(seconds=1)
     child.wait(timeout=5)
