@@ -9,12 +9,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from pydantic import SecretStr
 
 from rag_core.connectors.embedded import READER_ROLE, STORE_DATABASE, WAREHOUSE_DATABASE, EmbeddedPostgres
 from rag_core.connectors.migrations import migrate, read_migrations
 from rag_core.errors import ConfigurationError, ServiceUnavailable
 from rag_core.provision import BI_ROLE, bring_up, read_status, take_down
-from rag_core.settings import Settings, load_settings
+from rag_core.settings import Settings, StoreSettings, load_settings
 from rag_core.wiring import Services
 
 pytestmark = pytest.mark.integration
@@ -136,3 +137,33 @@ def test_a_home_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> No
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(ConfigurationError, match="set NIGHTSHIFT_HOME"):
         bring_up(load_settings(home=tmp_path / "file" / "home", _env_file=None))
+
+
+def test_a_full_disk_is_said_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=20 * 2**20))
+    with pytest.raises(ConfigurationError, match=r"has 20 MB free and needs 500: free some space"):
+        bring_up(load_settings(home=tmp_path / "home", _env_file=None))
+    assert list((tmp_path / "home" / "postgres").iterdir()) == []
+
+
+def test_a_wrong_password_is_said_in_one_line_and_not_repeated(settings: Settings, server: EmbeddedPostgres) -> None:
+    with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
+        connection.execute("CREATE ROLE locked LOGIN PASSWORD 'right'")
+        row = connection.execute("SHOW hba_file").fetchone()
+        assert row is not None
+        rules = Path(row[0])
+        before = rules.read_text()
+        rules.write_text(f"local all locked scram-sha-256\n{before}")
+        connection.execute("SELECT pg_reload_conf()")
+        try:
+            dsn = server.dsn(STORE_DATABASE, "locked").replace("locked@", "locked:geheim@")
+            outside = settings.model_copy(update={"store": StoreSettings(dsn=SecretStr(dsn))})
+            with pytest.raises(ServiceUnavailable, match="password authentication failed") as caught:
+                bring_up(outside)
+        finally:
+            rules.write_text(before)
+            connection.execute("SELECT pg_reload_conf()")
+            connection.execute("DROP ROLE locked")
+    assert "geheim" not in str(caught.value)
+    assert "\n" not in str(caught.value)
