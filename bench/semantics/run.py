@@ -123,6 +123,12 @@ class Bench:
         for number, text in enumerate(_read("holdout.yaml")["refusals"]):
             yield Case(f"HR{number + 1:02}", text, None, ordered=False)
 
+    def fresh(self) -> Iterator[Case]:
+        """Questions and refusals of 2026-12-01, written before the matcher was seen with them."""
+        yield from self._questions("fresh.yaml")
+        for number, text in enumerate(_read("fresh.yaml")["refusals"]):
+            yield Case(f"NR{number + 1:02}", text, None, ordered=False)
+
     def _questions(self, name: str) -> Iterator[Case]:
         for entry in _read(name)["questions"]:
             sql = entry.get("sql")
