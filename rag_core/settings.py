@@ -27,7 +27,10 @@ class WarehouseSettings(BaseModel):
 
 
 class ChatModelSettings(BaseModel):
-    """Any OpenAI-compatible endpoint. Without a model the core answers what it can prove."""
+    """Any OpenAI-compatible endpoint. Without a model the core answers what it can prove.
+
+    Rate limits and budgets hold over all processes of one store; a run is a batch run, a day one of UTC.
+    """
 
     base_url: str | None = None
     model: str | None = None
@@ -38,6 +41,13 @@ class ChatModelSettings(BaseModel):
     max_output_tokens: int = 700
     price_per_million_prompt: float | None = None
     price_per_million_completion: float | None = None
+    prices: Path = Path("config/model_prices.yaml")
+    requests_per_minute: int | None = Field(default=None, gt=0)
+    tokens_per_minute: int | None = Field(default=None, gt=0)
+    run_tokens: int | None = Field(default=None, ge=0)
+    run_cost_usd: float | None = Field(default=None, ge=0)
+    day_tokens: int | None = Field(default=None, ge=0)
+    day_cost_usd: float | None = Field(default=None, ge=0)
 
 
 class EmbeddingSettings(BaseModel):

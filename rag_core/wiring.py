@@ -21,6 +21,7 @@ from rag_core.settings import Settings, load_settings
 if TYPE_CHECKING:
     from rag_core.batch.runner import BatchRunner
     from rag_core.connectors.base import ChatModel, Embedder, Warehouse
+    from rag_core.connectors.chat_model_ledger import ModelCallLedger
     from rag_core.datamodel.catalog import Catalog
     from rag_core.graph.build import Orchestrator
     from rag_core.policy.rules import Policy
@@ -177,22 +178,33 @@ class Services:
     @cached_property
     def chat_model(self) -> ChatModel | None:
         """The chat model, or None where none is configured."""
-        if not self.settings.chat_model_configured:
-            return None
-        from rag_core.connectors.chat_model import OpenAIChatModel  # noqa: PLC0415 - langchain
-
-        return OpenAIChatModel(self.settings.llm, openai_api_key=self.settings.openai_api_key)
+        return self._open_chat_model(self.settings.llm.model) if self.settings.chat_model_configured else None
 
     @cached_property
     def router_model(self) -> ChatModel | None:
         """The cheaper model that routes, or None where none is configured."""
-        if not self.settings.chat_model_configured or self.settings.llm.router_model is None:
-            return None
+        name = self.settings.llm.router_model
+        return self._open_chat_model(name) if self.settings.chat_model_configured and name is not None else None
+
+    def _open_chat_model(self, name: str | None) -> ChatModel:
         from rag_core.connectors.chat_model import OpenAIChatModel  # noqa: PLC0415 - langchain
+        from rag_core.connectors.chat_model_prices import load_prices  # noqa: PLC0415
 
         return OpenAIChatModel(
-            self.settings.llm, openai_api_key=self.settings.openai_api_key, model=self.settings.llm.router_model
+            self.settings.llm,
+            openai_api_key=self.settings.openai_api_key,
+            model=name,
+            ledger=self.ledger,
+            prices=load_prices(self.config_path(self.settings.llm.prices)),
         )
+
+    @cached_property
+    def ledger(self) -> ModelCallLedger:
+        """Accounts of the chat models' calls, with their budgets and rate limits."""
+        from rag_core.connectors.chat_model_ledger import CallLimits, ModelCallLedger  # noqa: PLC0415
+
+        given = self.settings.llm.model_dump(include=set(CallLimits.model_fields))
+        return ModelCallLedger(self.store, CallLimits(**given))
 
     @cached_property
     def orchestrator(self) -> Orchestrator:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import logging
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
+from rag_core.connectors.chat_model_ledger import CallResult, ModelCallLedger, PlannedCall, estimate_tokens
+from rag_core.connectors.chat_model_prices import Price, PriceTable
 from rag_core.datamodel.answer import Usage, add_usage
 from rag_core.errors import ConfigurationError, ModelFault, ServiceUnavailable
 from rag_core.settings import ChatModelSettings
 
 if TYPE_CHECKING:
+    import openai
     from langchain_openai import ChatOpenAI
 
 logger = logging.getLogger(__name__)
@@ -38,6 +45,14 @@ class SpentFault(ModelFault):
         self.usage = usage
 
 
+class _Reply(NamedTuple):
+    """One reply: its text, what is wrong with its end (empty: nothing), and what is written down of it."""
+
+    text: str
+    problem: str
+    result: CallResult
+
+
 class OpenAIChatModel:
     """A `ChatModel` on one endpoint. Safe to use from several threads.
 
@@ -46,6 +61,8 @@ class OpenAIChatModel:
         openai_api_key: the key where the settings have none; alone it means OpenAI's own endpoint.
         model: another model on the same endpoint (the router model), instead of `settings.model`.
         sleep: waits the given seconds; tests pass their own.
+        ledger: accounts, budgets, rate limits and kept replies; None: calls are counted in their usage alone.
+        prices: by model; a price in the settings goes before them for `settings.model`.
     """
 
     def __init__(
@@ -55,6 +72,8 @@ class OpenAIChatModel:
         openai_api_key: SecretStr | None = None,
         model: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        ledger: ModelCallLedger | None = None,
+        prices: PriceTable | None = None,
     ) -> None:
         name = model or settings.model
         if name is None and (openai_api_key is None or settings.base_url is not None):
@@ -63,6 +82,8 @@ class OpenAIChatModel:
         self._settings = settings
         self._key = settings.api_key or openai_api_key or SecretStr("none")  # local servers want any key
         self._sleep = sleep
+        self._ledger = ledger
+        self._price = _price_of(self._name, settings, prices or PriceTable())
         self._client: ChatOpenAI | None = None
 
     @property
@@ -113,68 +134,176 @@ class OpenAIChatModel:
         raise SpentFault(f"the chat model's output stayed unusable: {problem}", usage)
 
     def _call(self, messages: list[tuple[str, str]], output: type[BaseModel]) -> tuple[str, str, Usage]:
-        """Text of the reply, what is wrong with its end (empty: nothing), and its usage."""
+        """Text of the reply, what is wrong with its end (empty: nothing), and its usage.
+
+        A request that this run has made before is not made again: the ledger keeps the reply.
+        """
+        schema = schema_of(output)
+        asked = [self._name, self._settings.base_url, self._settings.max_output_tokens, messages, schema]
+        key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+        kept = self._ledger.recall(key) if self._ledger is not None else None
+        if kept is not None:
+            return kept.text, kept.problem, kept.usage
+        for attempt in range(1, MAX_ATTEMPTS + 1):
+            reply = self._attempt(messages, schema, key, attempt)
+            if reply is not None:
+                used = reply.result
+                usage = Usage(
+                    model_calls=1,
+                    prompt_tokens=used.input_tokens,
+                    completion_tokens=used.output_tokens,
+                    cost_usd=used.cost_usd,
+                )
+                return reply.text, reply.problem, usage
+        raise ServiceUnavailable(f"the chat model refused {MAX_ATTEMPTS} times in a row (rate limit or server error)")
+
+    def _attempt(
+        self, messages: list[tuple[str, str]], schema: dict[str, Any], key: str, attempt: int
+    ) -> _Reply | None:
+        """One request, written down in the ledger; None where it is to be made again, after the wait."""
+        import openai  # noqa: PLC0415 - heavy
+
+        call_no = self._admit(messages, schema)
+        started = time.perf_counter()
+        try:
+            reply = self._ask(messages, schema, started)
+        except openai.APIStatusError as error:
+            self._settle(call_no, started, str(error.status_code))
+            if isinstance(error, openai.RateLimitError | openai.InternalServerError):
+                self._wait(error.response.headers, attempt, error.status_code)
+                return None
+            raise self._refusal(error) from error
+        except openai.ContentFilterFinishReasonError as error:
+            self._settle(call_no, started, "content_filter")
+            raise ModelFault("the endpoint's content filter withheld the reply") from error
+        except openai.APITimeoutError as error:
+            self._settle(call_no, started, "timeout")
+            raise ServiceUnavailable(
+                f"the chat model did not answer within {self._settings.timeout_seconds:g} seconds "
+                "(NIGHTSHIFT_LLM__TIMEOUT_SECONDS)"
+            ) from error
+        except openai.APIConnectionError as error:
+            self._settle(call_no, started, "connection")
+            raise ServiceUnavailable("cannot connect to the chat model (NIGHTSHIFT_LLM__BASE_URL)") from error
+        except (openai.APIError, ValueError, TypeError, KeyError) as error:
+            # A 200 whose body is not the protocol's, such as a proxy's page.
+            self._settle(call_no, started, "protocol")
+            raise ServiceUnavailable("the chat model's endpoint does not speak the OpenAI protocol") from error
+        if self._ledger is not None and call_no is not None:
+            self._ledger.keep(call_no, reply.result, request_key=key, reply=reply.text, problem=reply.problem)
+        return reply
+
+    def _ask(self, messages: list[tuple[str, str]], schema: dict[str, Any], started: float) -> _Reply:
         import openai  # noqa: PLC0415 - heavy
 
         # A schema as a dictionary keeps the raw reply and its usage where the reply does not fit the schema.
-        model = self._chat().with_structured_output(
-            schema_of(output), method="json_schema", include_raw=True, strict=True
+        model = self._chat().with_structured_output(schema, method="json_schema", include_raw=True, strict=True)
+        try:
+            raw = model.invoke(messages)["raw"]
+        except openai.LengthFinishReasonError as error:
+            spent, completion = error.completion.usage, error.completion
+            details = spent.prompt_tokens_details if spent else None
+            result = self._result(
+                started,
+                spent.prompt_tokens if spent else 0,
+                spent.completion_tokens if spent else 0,
+                (details.cached_tokens or 0) if details else 0,
+            )
+            named = {"response_model": completion.model, "response_id": completion.id, "finish_reason": "length"}
+            text = completion.choices[0].message.content or ""
+            return _Reply(text, "it was cut off because it was too long", result.model_copy(update=named))
+        tokens = raw.usage_metadata or {}
+        cached = (tokens.get("input_token_details") or {}).get("cache_read") or 0
+        result = self._result(started, tokens.get("input_tokens", 0), tokens.get("output_tokens", 0), cached)
+        told = raw.response_metadata
+        named = {
+            "response_model": told.get("model_name"),
+            "response_id": told.get("id") or raw.id,
+            "finish_reason": told.get("finish_reason"),
+        }
+        refusal = raw.additional_kwargs.get("refusal")
+        problem = f"it refused: {refusal}" if refusal else ""
+        return _Reply(str(raw.content), problem, result.model_copy(update=named))
+
+    def _refusal(self, error: openai.APIStatusError) -> Exception:
+        """What a status that no repetition changes means for whoever can act."""
+        import openai  # noqa: PLC0415 - heavy
+
+        if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
+            return ServiceUnavailable("the chat model refuses the key (NIGHTSHIFT_LLM__API_KEY)")
+        if isinstance(error, openai.NotFoundError):
+            return ConfigurationError(
+                f"the endpoint knows no model {self._name} (NIGHTSHIFT_LLM__MODEL, NIGHTSHIFT_LLM__BASE_URL)"
+            )
+        return ModelFault(f"the endpoint refused the request with status {error.status_code}")
+
+    def _admit(self, messages: list[tuple[str, str]], schema: dict[str, Any]) -> int | None:
+        if self._ledger is None:
+            return None
+        prompt = sum(estimate_tokens(text) for _, text in messages) + estimate_tokens(json.dumps(schema))
+        most = self._settings.max_output_tokens
+        host = urlsplit(self._settings.base_url or "https://api.openai.com").hostname or ""
+        return self._ledger.admit(
+            PlannedCall(
+                provider=_provider(host),
+                server=host,
+                model=self._name,
+                max_tokens=most,
+                input_tokens=prompt,
+                output_tokens=most,
+                cost_usd=self._price.cost(prompt, most) if self._price is not None else None,
+            )
         )
-        for attempt in range(1, MAX_ATTEMPTS + 1):
-            try:
-                reply = model.invoke(messages)
-            except openai.LengthFinishReasonError as error:
-                spent = error.completion.usage
-                counts = (spent.prompt_tokens, spent.completion_tokens) if spent else (0, 0)
-                text = error.completion.choices[0].message.content or ""
-                return text, "it was cut off because it was too long", self._usage(*counts)
-            except openai.ContentFilterFinishReasonError as error:
-                raise ModelFault("the endpoint's content filter withheld the reply") from error
-            except (openai.RateLimitError, openai.InternalServerError) as error:
-                self._wait(error.response.headers, attempt, error.status_code)
-            except openai.APITimeoutError as error:
-                raise ServiceUnavailable(
-                    f"the chat model did not answer within {self._settings.timeout_seconds:g} seconds "
-                    "(NIGHTSHIFT_LLM__TIMEOUT_SECONDS)"
-                ) from error
-            except openai.APIConnectionError as error:
-                raise ServiceUnavailable("cannot connect to the chat model (NIGHTSHIFT_LLM__BASE_URL)") from error
-            except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-                raise ServiceUnavailable("the chat model refuses the key (NIGHTSHIFT_LLM__API_KEY)") from error
-            except openai.NotFoundError as error:
-                raise ConfigurationError(
-                    f"the endpoint knows no model {self._name} (NIGHTSHIFT_LLM__MODEL, NIGHTSHIFT_LLM__BASE_URL)"
-                ) from error
-            except openai.APIStatusError as error:
-                raise ModelFault(f"the endpoint refused the request with status {error.status_code}") from error
-            except (openai.APIError, ValueError, TypeError, KeyError) as error:
-                # A 200 whose body is not the protocol's, such as a proxy's page.
-                raise ServiceUnavailable("the chat model's endpoint does not speak the OpenAI protocol") from error
-            else:
-                raw = reply["raw"]
-                tokens = raw.usage_metadata or {}
-                spent_now = self._usage(tokens.get("input_tokens", 0), tokens.get("output_tokens", 0))
-                refusal = raw.additional_kwargs.get("refusal")
-                return str(raw.content), f"it refused: {refusal}" if refusal else "", spent_now
-        raise ServiceUnavailable(f"the chat model refused {MAX_ATTEMPTS} times in a row (rate limit or server error)")
+
+    def _settle(self, call_no: int | None, started: float, error_type: str) -> None:
+        if self._ledger is not None and call_no is not None:
+            seconds = time.perf_counter() - started
+            cost = 0.0 if self._price is not None else None
+            self._ledger.settle(call_no, CallResult(seconds=seconds, error_type=error_type, cost_usd=cost))
 
     def _wait(self, headers: Mapping[str, str], attempt: int, status: int) -> None:
-        seconds = FIRST_WAIT_SECONDS * 2 ** (attempt - 1)
-        # Absent, or an HTTP date: the backoff does.
-        with contextlib.suppress(ValueError):
-            seconds = max(seconds, float(headers.get("retry-after", "")))
+        seconds = max(FIRST_WAIT_SECONDS * 2 ** (attempt - 1), retry_after(headers))
         if seconds > MAX_WAIT_SECONDS:
             raise ServiceUnavailable(f"the chat model asks to wait {seconds:.0f} seconds (status {status})")
         if attempt < MAX_ATTEMPTS:
             logger.info("chat model %s answered %d, waiting %.1f s", self._name, status, seconds)
             self._sleep(seconds)
 
-    def _usage(self, prompt: int, completion: int) -> Usage:
-        prices = (self._settings.price_per_million_prompt, self._settings.price_per_million_completion)
-        cost = None
-        if prices[0] is not None and prices[1] is not None:
-            cost = (prompt * prices[0] + completion * prices[1]) / 1_000_000
-        return Usage(model_calls=1, prompt_tokens=prompt, completion_tokens=completion, cost_usd=cost)
+    def _result(self, started: float, prompt: int, completion: int, cached: int) -> CallResult:
+        return CallResult(
+            input_tokens=prompt,
+            output_tokens=completion,
+            cached_tokens=cached,
+            cost_usd=self._price.cost(prompt, completion, cached) if self._price is not None else None,
+            seconds=time.perf_counter() - started,
+        )
+
+
+def _price_of(name: str, settings: ChatModelSettings, prices: PriceTable) -> Price | None:
+    given = (settings.price_per_million_prompt, settings.price_per_million_completion)
+    if given[0] is not None and given[1] is not None and name in (settings.model, DEFAULT_OPENAI_MODEL):
+        return Price(input=given[0], output=given[1])
+    return prices.price_of(name)
+
+
+def _provider(host: str) -> str:
+    """OpenTelemetry's name of the provider, as far as the address tells it."""
+    if host == "api.openai.com":
+        return "openai"
+    return "azure.ai.openai" if host.endswith(".azure.com") else "openai_compatible"
+
+
+def retry_after(headers: Mapping[str, str]) -> float:
+    """Seconds that the endpoint asks to wait: a number, a date, or OpenAI's milliseconds; 0 where it says nothing."""
+    # What is absent or unreadable asks for nothing: the backoff does.
+    with contextlib.suppress(ValueError):
+        return float(headers.get("retry-after-ms", "")) / 1000
+    text = headers.get("retry-after", "")
+    with contextlib.suppress(ValueError):
+        return float(text)
+    with contextlib.suppress(ValueError):
+        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
+    return 0.0
 
 
 def schema_of(output: type[BaseModel]) -> dict[str, Any]:
