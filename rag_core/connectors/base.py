@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -41,6 +41,14 @@ class Warehouse(Protocol):
 
     def execute(self, query: GuardedSql) -> QueryResult:
         """Runs the statement in one read-only transaction under its limits. Raises QueryFault, ServiceUnavailable."""
+        ...
+
+    def for_principal(self, principal: str | None) -> Self:
+        """The same warehouse asked as another role, so that the database's own grants and row policies decide.
+
+        It shares connections and limits with this one, and closing it closes nothing. None is the login's own role.
+        Raises ConfigurationError where the database has no roles to take on.
+        """
         ...
 
     def close(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -12,12 +11,15 @@ from typing import Any
 
 from sqlalchemy.engine import URL
 
+from rag_core.connectors.adapter import Fetched, WarehouseAdapter
 from rag_core.connectors.base import QueryCost
 from rag_core.connectors.catalogs.bigquery import read_catalog
 from rag_core.connectors.deadline import Deadline
+from rag_core.connectors.gate import StatementLimits
+from rag_core.connectors.one_query import one_query
 from rag_core.connectors.rows import fetch_capped
 from rag_core.datamodel.catalog import Catalog
-from rag_core.datamodel.query import GuardedSql, Limits, QueryResult, ResultColumn
+from rag_core.datamodel.query import GuardedSql, Limits, ResultColumn
 from rag_core.errors import ConfigurationError, QueryFault, ServiceUnavailable
 
 MAXIMUM_BYTES_BILLED = 10 * 1024**3
@@ -37,7 +39,7 @@ _BY_WORDS = (
 )
 
 
-class BigQueryWarehouse:
+class BigQueryWarehouse(WarehouseAdapter):
     """A BigQuery project, read by query jobs.
 
     A query job of one SELECT changes nothing; the guard lets nothing else through. Each job has a bound on the bytes
@@ -48,16 +50,18 @@ class BigQueryWarehouse:
             `api_endpoint` as parameters.
         timezone: time zone of each job.
         principal: not known to BigQuery, whose credentials are the principal.
+        limits: how much is asked at a time.
     """
 
-    def __init__(self, url: URL, *, timezone: str = "UTC", principal: str | None = None) -> None:
-        if principal is not None:
-            raise ConfigurationError("BigQuery has no SET ROLE: use the principal's own credentials")
+    def __init__(
+        self, url: URL, *, timezone: str = "UTC", principal: str | None = None, limits: StatementLimits | None = None
+    ) -> None:
+        self._check_principal(principal)
+        super().__init__(timezone=timezone, principal=None, limits=limits)
         if not url.host:
             raise ConfigurationError("NIGHTSHIFT_WAREHOUSE__DSN must name a project, as in bigquery://project/dataset")
         self._project = url.host
         self._dataset = url.database or None
-        self._timezone = timezone
         self._options = {key: value for key, value in url.query.items() if isinstance(value, str)}
         self._bytes_billed = self._options.get("maximum_bytes_billed", str(MAXIMUM_BYTES_BILLED))
         if not self._bytes_billed.isdigit():
@@ -70,38 +74,44 @@ class BigQueryWarehouse:
         """`bigquery`."""
         return "bigquery"
 
-    def snapshot(self) -> Catalog:
+    # ------------------------------------------------------------------ inside
+
+    def _check_principal(self, principal: str | None) -> None:
+        if principal is not None:
+            raise ConfigurationError(
+                "BigQuery has no SET ROLE: give the principal's own credentials (NIGHTSHIFT_WAREHOUSE__PRINCIPALS)"
+            )
+
+    def _read_catalog(self) -> Catalog:
         """Reads the URL's dataset, or all datasets of the project."""
         bigquery = self._connect()
         with self._translated(bigquery, CATALOG_LIMITS, None):
             datasets = [self._dataset] if self._dataset else sorted(d.dataset_id for d in self._client.list_datasets())
 
         def run(sql: str) -> list[dict[str, Any]]:
-            result = self._run(sql, CATALOG_LIMITS)
-            names = [column.name for column in result.columns]
-            return [dict(zip(names, row, strict=True)) for row in result.rows]
+            columns, rows, _ = self._query(sql, CATALOG_LIMITS)
+            names = [column.name for column in columns]
+            return [dict(zip(names, row, strict=True)) for row in rows]
 
         return read_catalog(self._project, datasets, self._dataset, run)
 
-    def explain(self, query: GuardedSql) -> QueryCost:
+    def _plan(self, query: GuardedSql) -> QueryCost:
         """A dry run; the cost is the bytes that the statement would read."""
+        text = one_query(query.text, self.dialect)
         bigquery = self._connect()
         with self._translated(bigquery, query.limits, None):
-            job = self._client.query(query.text, job_config=self._config(bigquery, query.limits, dry_run=True))
+            job = self._client.query(text, job_config=self._config(bigquery, query.limits, dry_run=True))
             return QueryCost(cost=float(job.total_bytes_processed or 0))
 
-    def execute(self, query: GuardedSql) -> QueryResult:
+    def _run(self, query: GuardedSql) -> Fetched:
         """Runs the statement as a job and fetches up to its limits; a job that takes too long is cancelled."""
-        return self._run(query.text, query.limits).model_copy(update={"own_limit": query.own_limit})
+        return self._query(one_query(query.text, self.dialect), query.limits)
 
-    def close(self) -> None:
-        """Closes the client's connections."""
+    def _disconnect(self) -> None:
         with self._lock:
             if self._client is not None:
                 self._client.close()
                 self._client = None
-
-    # ------------------------------------------------------------------ inside
 
     def _connect(self) -> Any:
         try:
@@ -144,9 +154,8 @@ class BigQueryWarehouse:
             config.default_dataset = f"{self._project}.{self._dataset}"
         return config
 
-    def _run(self, sql: str, limits: Limits) -> QueryResult:
+    def _query(self, sql: str, limits: Limits) -> Fetched:
         bigquery = self._connect()
-        started = time.monotonic()
         job: Any = None
 
         def cancel() -> None:
@@ -166,9 +175,7 @@ class BigQueryWarehouse:
                 lambda size: [row.values() for row in islice(found, size)], limits, before_fetch=deadline.check
             )
             columns = tuple(ResultColumn(name=item.name, type=_type_name(item)) for item in result.schema)
-        return QueryResult(
-            columns=columns, rows=rows, truncated_by=truncated_by, seconds=round(time.monotonic() - started, 6)
-        )
+        return Fetched(columns, rows, truncated_by)
 
     @contextmanager
     def _translated(self, bigquery: Any, limits: Limits, deadline: Deadline | None) -> Iterator[None]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+from rag_core.connectors.adapter import Fetched, WarehouseAdapter
 from rag_core.connectors.base import QueryCost
 from rag_core.connectors.catalogs.duckdb import read_catalog
 from rag_core.connectors.deadline import Deadline
+from rag_core.connectors.gate import StatementLimits
 from rag_core.connectors.rows import fetch_capped
 from rag_core.datamodel.catalog import Catalog
-from rag_core.datamodel.query import GuardedSql, QueryResult, ResultColumn
+from rag_core.datamodel.query import GuardedSql, ResultColumn
 from rag_core.errors import ConfigurationError, QueryFault, ServiceUnavailable
 
 SNAPSHOT_SECONDS = 120.0
@@ -30,7 +31,7 @@ _CONFIGURATION = {
 }
 
 
-class DuckDBWarehouse:
+class DuckDBWarehouse(WarehouseAdapter):
     """A DuckDB file that is only read.
 
     The file is opened in read-only mode and without access to other files, which cannot be switched on again; only a
@@ -39,11 +40,16 @@ class DuckDBWarehouse:
     Args:
         path: the database file.
         timezone: session time zone.
+        principal: not known to DuckDB, which has no roles: anything but None is refused.
+        limits: how much is asked at a time.
     """
 
-    def __init__(self, path: str, *, timezone: str = "UTC") -> None:
+    def __init__(
+        self, path: str, *, timezone: str = "UTC", principal: str | None = None, limits: StatementLimits | None = None
+    ) -> None:
+        self._check_principal(principal)
+        super().__init__(timezone=timezone, principal=None, limits=limits)
         self._path = path
-        self._timezone = timezone
         self._connection: Any = None
         self._lock = threading.Lock()
 
@@ -52,43 +58,38 @@ class DuckDBWarehouse:
         """`duckdb`."""
         return "duckdb"
 
-    def snapshot(self) -> Catalog:
+    # ------------------------------------------------------------------ inside
+
+    def _check_principal(self, principal: str | None) -> None:
+        if principal is not None:
+            raise ConfigurationError("DuckDB has no roles, so that a question cannot be asked as another principal")
+
+    def _read_catalog(self) -> Catalog:
         """Reads the schema from DuckDB's catalog functions."""
         with self._cursor(SNAPSHOT_SECONDS) as (cursor, _):
             return read_catalog(cursor)
 
-    def explain(self, query: GuardedSql) -> QueryCost:
+    def _plan(self, query: GuardedSql) -> QueryCost:
         """Plans the statement, which runs nothing. DuckDB knows rows, no cost."""
         with self._cursor(query.limits.timeout_seconds) as (cursor, _):
             plan = cursor.execute("EXPLAIN " + _single(query.text)).fetchone()
         estimates = _ESTIMATE.findall(plan[1]) if plan else []
         return QueryCost(rows=float(estimates[0].replace(",", "")) if estimates else None)
 
-    def execute(self, query: GuardedSql) -> QueryResult:
-        """Runs the statement and fetches up to its limits."""
-        started = time.monotonic()
+    def _run(self, query: GuardedSql) -> Fetched:
         with self._cursor(query.limits.timeout_seconds) as (cursor, deadline):
             cursor.execute(_single(query.text))
             columns = tuple(ResultColumn(name=item[0], type=str(item[1])) for item in cursor.description)
             rows, truncated_by = fetch_capped(cursor.fetchmany, query.limits, before_fetch=deadline.check)
         if any(_is_infinite(cell) for row in rows for cell in row):
             raise QueryFault("data", "the result holds an infinite timestamp, which cannot be carried exactly")
-        return QueryResult(
-            columns=columns,
-            rows=rows,
-            truncated_by=truncated_by,
-            own_limit=query.own_limit,
-            seconds=round(time.monotonic() - started, 6),
-        )
+        return Fetched(columns, rows, truncated_by)
 
-    def close(self) -> None:
-        """Closes the file."""
+    def _disconnect(self) -> None:
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
-
-    # ------------------------------------------------------------------ inside
 
     def _open(self) -> Any:
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
+from typing import Self
 
 from rag_core.connectors.base import QueryCost
 from rag_core.datamodel.catalog import Catalog
@@ -25,6 +27,7 @@ class MemoryWarehouse:
         self._answers = dict(answers or {})
         self._closed = False
         self.asked: list[str] = []
+        self.principal: str | None = None
 
     @property
     def dialect(self) -> str:
@@ -51,6 +54,12 @@ class MemoryWarehouse:
                 "own_limit": query.own_limit,
             }
         )
+
+    def for_principal(self, principal: str | None) -> Self:
+        """The same answers; `principal` tells who asks."""
+        view = copy.copy(self)
+        view.principal = principal
+        return view
 
     def close(self) -> None:
         """Afterwards nothing is answered any more."""

@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import psycopg
 
+from rag_core.connectors.adapter import Fetched
 from rag_core.connectors.base import QueryCost
 from rag_core.connectors.catalogs.postgres import read_catalog
 from rag_core.connectors.postgres_wire import SNAPSHOT_SECONDS, TypeKey, WireWarehouse
-from rag_core.connectors.rows import Row, fetch_capped
+from rag_core.connectors.rows import fetch_capped
 from rag_core.connectors.sql_files import statement
 from rag_core.datamodel.catalog import Catalog
-from rag_core.datamodel.query import GuardedSql, ResultColumn, TruncatedBy
+from rag_core.datamodel.query import GuardedSql, ResultColumn
 
 
 class PostgresWarehouse(WireWarehouse):
@@ -26,12 +27,15 @@ class PostgresWarehouse(WireWarehouse):
         """`postgres`."""
         return "postgres"
 
-    def snapshot(self) -> Catalog:
+    def _check_principal(self, principal: str | None) -> None:
+        """Any role will do here: whether the login may take it on the server decides."""
+
+    def _read_catalog(self) -> Catalog:
         """Reads the schema that the role can use in a handful of bulk queries of one transaction."""
         with self.transaction(SNAPSHOT_SECONDS) as (connection, _):
             return read_catalog(connection, dialect=self.dialect)
 
-    def explain(self, query: GuardedSql) -> QueryCost:
+    def _plan(self, query: GuardedSql) -> QueryCost:
         """Plans the statement with plain EXPLAIN, which runs nothing."""
         with self.transaction(query.limits.timeout_seconds) as (connection, _):
             # binary=True sends the extended protocol, which takes one statement only, whatever the text holds.
@@ -39,9 +43,7 @@ class PostgresWarehouse(WireWarehouse):
         plan = row[0][0]["Plan"] if row else {}
         return QueryCost(rows=_number(plan.get("Plan Rows")), cost=_number(plan.get("Total Cost")))
 
-    def _fetch(
-        self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]
-    ) -> tuple[tuple[ResultColumn, ...], tuple[Row, ...], TruncatedBy | None]:
+    def _fetch(self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]) -> Fetched:
         with connection.cursor(name="nightshift") as cursor:
             cursor.execute(query.text.encode())
             rows, truncated_by = fetch_capped(cursor.fetchmany, query.limits, before_fetch=check)
@@ -54,7 +56,7 @@ class PostgresWarehouse(WireWarehouse):
         columns = tuple(
             ResultColumn(name=column.name, type=names[kind]) for column, kind in zip(described, kinds, strict=True)
         )
-        return columns, rows, truncated_by
+        return Fetched(columns, rows, truncated_by)
 
     def _read_type_names(self, connection: psycopg.Connection, kinds: list[TypeKey]) -> list[str]:
         connection.execute(statement("catalog/postgres_clear_search_path"))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -13,12 +12,13 @@ from typing import Any, ClassVar
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from rag_core.connectors.adapter import Fetched, WarehouseAdapter
 from rag_core.connectors.deadline import Deadline
+from rag_core.connectors.gate import StatementLimits
 from rag_core.connectors.postgres_values import configure_values, query_fault
-from rag_core.connectors.rows import Row
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import connection_problem
-from rag_core.datamodel.query import GuardedSql, QueryResult, ResultColumn, TruncatedBy
+from rag_core.datamodel.query import GuardedSql
 from rag_core.errors import ServiceUnavailable
 
 WHAT = "warehouse (NIGHTSHIFT_WAREHOUSE__DSN)"
@@ -27,92 +27,76 @@ CONNECT_SECONDS = 10
 TypeKey = tuple[int, int]
 
 
-class WireWarehouse(ABC):
+class WirePool:
+    """A pool of connections to one server, opened when it is first needed.
+
+    Args:
+        dsn: libpq URL.
+        size: connections at most.
+    """
+
+    def __init__(self, dsn: str, size: int) -> None:
+        self._dsn = dsn
+        self._size = size
+        self._lock = threading.Lock()
+        self._pool: ConnectionPool[psycopg.Connection] | None = None
+        # Canonical names by oid and modifier: they are the server's, whoever asks.
+        self.type_names: dict[TypeKey, str] = {}
+
+    def open(self) -> ConnectionPool[psycopg.Connection]:
+        """The pool. Raises ServiceUnavailable where the server cannot be reached."""
+        with self._lock:
+            if self._pool is None:
+                # The pool would retry in the background; one plain attempt tells at once what is wrong.
+                try:
+                    psycopg.connect(self._dsn, **_connect_arguments()).close()
+                except psycopg.OperationalError as error:
+                    raise connection_problem(error, what=WHAT) from error
+                self._pool = ConnectionPool(
+                    self._dsn,
+                    kwargs=_connect_arguments(),
+                    min_size=0,
+                    max_size=self._size,
+                    timeout=60,
+                    configure=_configure,
+                    open=True,
+                )
+            return self._pool
+
+    def close(self) -> None:
+        """Closes every connection."""
+        with self._lock:
+            if self._pool is not None:
+                self._pool.close()
+                self._pool = None
+
+
+class WireWarehouse(WarehouseAdapter):
     """A database that is only read.
 
     Every statement runs in its own READ ONLY transaction that is rolled back, so no setting outlives it. Safe to use
-    from several threads; at most `max_connections` statements run at once, the rest wait.
+    from several threads.
 
     Args:
         dsn: libpq URL.
         timezone: session time zone of every transaction.
         principal: role whose grants and row policies decide (`SET LOCAL ROLE`); None keeps the login role.
-        max_connections: size of the pool.
+        limits: how much is asked at a time; the pool has as many connections.
     """
 
     # File of the statement that sets a transaction up; its first column is the timeout that now holds.
     _set_up: ClassVar[str]
 
     def __init__(
-        self, dsn: str, *, timezone: str = "UTC", principal: str | None = None, max_connections: int = 4
+        self, dsn: str, *, timezone: str = "UTC", principal: str | None = None, limits: StatementLimits | None = None
     ) -> None:
-        self._dsn = dsn
-        self._timezone = timezone
-        self._principal = principal
-        self._max_connections = max_connections
-        self._pool: ConnectionPool[psycopg.Connection] | None = None
-        self._pool_lock = threading.Lock()
-        self._type_names: dict[tuple[int, int], str] = {}
-
-    def execute(self, query: GuardedSql) -> QueryResult:
-        """Runs the statement and fetches up to its limits."""
-        started = time.monotonic()
-        with self.transaction(query.limits.timeout_seconds) as (connection, check_deadline):
-            columns, rows, truncated_by = self._fetch(connection, query, check_deadline)
-        return QueryResult(
-            columns=columns,
-            rows=rows,
-            truncated_by=truncated_by,
-            own_limit=query.own_limit,
-            seconds=round(time.monotonic() - started, 6),
-        )
-
-    def close(self) -> None:
-        """Closes every connection."""
-        with self._pool_lock:
-            if self._pool is not None:
-                self._pool.close()
-                self._pool = None
-
-    # ------------------------------------------------------------------ inside
-
-    def _open_pool(self) -> ConnectionPool[psycopg.Connection]:
-        with self._pool_lock:
-            if self._pool is None:
-                # The pool would retry in the background; one plain attempt tells at once what is wrong.
-                try:
-                    psycopg.connect(self._dsn, **self._connect_arguments()).close()
-                except psycopg.OperationalError as error:
-                    raise connection_problem(error, what=WHAT) from error
-                self._pool = ConnectionPool(
-                    self._dsn,
-                    kwargs=self._connect_arguments(),
-                    min_size=0,
-                    max_size=self._max_connections,
-                    timeout=60,
-                    configure=self._configure,
-                    open=True,
-                )
-            return self._pool
-
-    def _connect_arguments(self) -> dict[str, Any]:
-        # A pooler between us and the server may refuse start-up parameters and cannot keep prepared statements.
-        return {
-            "connect_timeout": CONNECT_SECONDS,
-            "prepare_threshold": None,
-            "client_encoding": "utf8",
-            # Tells the database's owner whose queries these are.
-            "application_name": "nightshift",
-        }
-
-    def _configure(self, connection: psycopg.Connection) -> None:
-        connection.read_only = True
-        configure_values(connection)
+        super().__init__(timezone=timezone, principal=principal, limits=limits)
+        self._pool = WirePool(dsn, self._gate.limits.max_concurrent)
 
     @contextmanager
     def transaction(self, timeout_seconds: float) -> Iterator[tuple[psycopg.Connection, Callable[[], None]]]:
         """A READ ONLY transaction that ends in a rollback; errors become QueryFault or ServiceUnavailable."""
-        pool = self._open_pool()
+        pool = self._pool.open()
         try:
             with pool.connection() as connection:
                 deadline = Deadline(timeout_seconds, partial(connection.cancel_safe, timeout=5.0))
@@ -142,23 +126,44 @@ class WireWarehouse(ABC):
         if self._principal is not None:
             connection.execute(statement("catalog/postgres_set_role"), {"principal": self._principal})
 
+    def _run(self, query: GuardedSql) -> Fetched:
+        with self.transaction(query.limits.timeout_seconds) as (connection, check_deadline):
+            return self._fetch(connection, query, check_deadline)
+
+    def _disconnect(self) -> None:
+        self._pool.close()
+
     @abstractmethod
-    def _fetch(
-        self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]
-    ) -> tuple[tuple[ResultColumn, ...], tuple[Row, ...], TruncatedBy | None]:
+    def _fetch(self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]) -> Fetched:
         """Columns, rows up to the caps, and the cap that cut them."""
 
     @abstractmethod
     def _read_type_names(self, connection: psycopg.Connection, kinds: list[TypeKey]) -> list[str]:
-        """Canonical names of types, each given by oid and modifier."""
+        """Canonical names of types, in order."""
 
     def _names_of_types(self, connection: psycopg.Connection, kinds: list[TypeKey]) -> dict[TypeKey, str]:
         """Canonical type names by oid and modifier; asked of the server once each."""
-        unknown = sorted({kind for kind in kinds if kind not in self._type_names})
+        known = self._pool.type_names
+        unknown = sorted({kind for kind in kinds if kind not in known})
         if unknown:
-            names = self._read_type_names(connection, unknown)
-            self._type_names.update(zip(unknown, names, strict=True))
-        return self._type_names
+            known.update(zip(unknown, self._read_type_names(connection, unknown), strict=True))
+        return known
+
+
+def _connect_arguments() -> dict[str, Any]:
+    # A pooler between us and the server may refuse start-up parameters and cannot keep prepared statements.
+    return {
+        "connect_timeout": CONNECT_SECONDS,
+        "prepare_threshold": None,
+        "client_encoding": "utf8",
+        # Tells the database's owner whose queries these are.
+        "application_name": "nightshift",
+    }
+
+
+def _configure(connection: psycopg.Connection) -> None:
+    connection.read_only = True
+    configure_values(connection)
 
 
 def _last_line(error: psycopg.Error) -> str:

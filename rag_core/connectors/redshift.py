@@ -9,13 +9,15 @@ from typing import Any, ClassVar, cast
 
 import psycopg
 
+from rag_core.connectors.adapter import Fetched
 from rag_core.connectors.base import QueryCost
 from rag_core.connectors.catalogs.redshift import read_catalog
+from rag_core.connectors.gate import StatementLimits
 from rag_core.connectors.postgres_wire import SNAPSHOT_SECONDS, TypeKey, WireWarehouse
 from rag_core.connectors.rows import Row, fetch_capped
 from rag_core.connectors.sql_files import statement
 from rag_core.datamodel.catalog import Catalog
-from rag_core.datamodel.query import GuardedSql, ResultColumn, TruncatedBy
+from rag_core.datamodel.query import GuardedSql, ResultColumn
 from rag_core.errors import ConfigurationError
 
 _PLAN = re.compile(r"cost=[\d.]+\.\.(?P<cost>[\d.]+) rows=(?P<rows>\d+)")
@@ -30,22 +32,29 @@ class RedshiftWarehouse(WireWarehouse):
 
     _set_up: ClassVar[str] = "catalog/redshift_set_transaction"
 
-    def __init__(self, dsn: str, *, timezone: str = "UTC", principal: str | None = None) -> None:
-        if principal is not None:
-            raise ConfigurationError("Redshift has no SET ROLE: log in with the principal's own credentials")
-        super().__init__(dsn, timezone=timezone)
+    def __init__(
+        self, dsn: str, *, timezone: str = "UTC", principal: str | None = None, limits: StatementLimits | None = None
+    ) -> None:
+        self._check_principal(principal)
+        super().__init__(dsn, timezone=timezone, limits=limits)
 
     @property
     def dialect(self) -> str:
         """`redshift`."""
         return "redshift"
 
-    def snapshot(self) -> Catalog:
+    def _check_principal(self, principal: str | None) -> None:
+        if principal is not None:
+            raise ConfigurationError(
+                "Redshift has no SET ROLE: give the principal's own credentials (NIGHTSHIFT_WAREHOUSE__PRINCIPALS)"
+            )
+
+    def _read_catalog(self) -> Catalog:
         """Reads the schema with queries that Redshift's catalog, a PostgreSQL 8.0 one, can answer."""
         with self.transaction(SNAPSHOT_SECONDS) as (connection, _):
             return read_catalog(connection)
 
-    def explain(self, query: GuardedSql) -> QueryCost:
+    def _plan(self, query: GuardedSql) -> QueryCost:
         """Plans the statement; the first line of the plan holds cost and rows."""
         with self.transaction(query.limits.timeout_seconds) as (connection, _):
             row = connection.execute(b"EXPLAIN " + query.text.encode(), binary=True).fetchone()
@@ -54,9 +63,7 @@ class RedshiftWarehouse(WireWarehouse):
             return QueryCost()
         return QueryCost(rows=float(match["rows"]), cost=float(match["cost"]))
 
-    def _fetch(
-        self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]
-    ) -> tuple[tuple[ResultColumn, ...], tuple[Row, ...], TruncatedBy | None]:
+    def _fetch(self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]) -> Fetched:
         with connection.cursor() as cursor:
             stream = cast("Generator[Row]", cursor.stream(query.text.encode()))
             try:
@@ -76,7 +83,7 @@ class RedshiftWarehouse(WireWarehouse):
         connection.rollback()
         names = self._names_of_types(connection, kinds)
         columns = tuple(ResultColumn(name=label, type=names[kind]) for label, kind in zip(labels, kinds, strict=True))
-        return columns, rows, truncated_by
+        return Fetched(columns, rows, truncated_by)
 
     def _read_type_names(self, connection: psycopg.Connection, kinds: list[TypeKey]) -> list[str]:
         found = []

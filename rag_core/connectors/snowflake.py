@@ -7,16 +7,20 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy.engine import URL
 
+from rag_core.connectors.adapter import Fetched, WarehouseAdapter
 from rag_core.connectors.base import QueryCost
 from rag_core.connectors.catalogs.snowflake import read_catalog
 from rag_core.connectors.deadline import Deadline
-from rag_core.connectors.rows import fetch_capped
+from rag_core.connectors.gate import StatementLimits
+from rag_core.connectors.one_query import one_query
+from rag_core.connectors.rows import Row, fetch_capped
 from rag_core.datamodel.catalog import Catalog
-from rag_core.datamodel.query import GuardedSql, QueryResult, ResultColumn
+from rag_core.datamodel.query import GuardedSql, ResultColumn
 from rag_core.errors import ConfigurationError, QueryFault, ServiceUnavailable
 
 SNAPSHOT_SECONDS = 300.0
@@ -42,71 +46,29 @@ _BY_NUMBER = {
 }
 
 
-class SnowflakeWarehouse:
-    """A Snowflake database, read by one statement at a time on each connection.
+# Parameters of the URL that the driver wants as numbers.
+_NUMBERS = frozenset({"port", "login_timeout", "network_timeout", "socket_timeout"})
+_SEMI_STRUCTURED = frozenset({"VARIANT", "OBJECT", "ARRAY", "MAP"})
+FIRST_LOOK_SECONDS = 0.02
+LAST_LOOK_SECONDS = 1.0
 
-    Snowflake has no read-only transactions: the guard lets only queries through, and the role should have no other
-    rights. A request holds one statement (MULTI_STATEMENT_COUNT), carries the query tag `nightshift`, and is stopped
-    by the server's own timeout and by the client's deadline.
+
+class SnowflakeSessions:
+    """The sessions of one login, one a role; each may run several statements at once.
 
     Args:
         url: snowflake://user:password@account/database/schema?warehouse=W&role=R
         timezone: session time zone.
-        principal: role of the session in place of the URL's.
     """
 
-    def __init__(self, url: URL, *, timezone: str = "UTC", principal: str | None = None) -> None:
+    def __init__(self, url: URL, timezone: str) -> None:
         self._url = url
         self._timezone = timezone
-        self._principal = principal
-        self._connection: Any = None
         self._lock = threading.Lock()
+        self._connections: dict[str | None, Any] = {}
 
-    @property
-    def dialect(self) -> str:
-        """`snowflake`."""
-        return "snowflake"
-
-    def snapshot(self) -> Catalog:
-        """Reads the schema of the URL's database."""
-        with self._cursor(SNAPSHOT_SECONDS) as (cursor, _):
-            return read_catalog(cursor)
-
-    def explain(self, query: GuardedSql) -> QueryCost:
-        """Compiles the statement; the cost is the bytes that its partitions hold."""
-        with self._cursor(query.limits.timeout_seconds) as (cursor, _):
-            row = cursor.execute(
-                "EXPLAIN USING JSON " + query.text, num_statements=1, _statement_params=_statement_timeout(query)
-            ).fetchone()
-        stats = json.loads(row[0]).get("GlobalStats", {}) if row else {}
-        assigned = stats.get("bytesAssigned")
-        return QueryCost(cost=float(assigned) if assigned is not None else None)
-
-    def execute(self, query: GuardedSql) -> QueryResult:
-        """Runs the statement and fetches up to its limits."""
-        started = time.monotonic()
-        with self._cursor(query.limits.timeout_seconds) as (cursor, deadline):
-            cursor.execute(query.text, num_statements=1, _statement_params=_statement_timeout(query))
-            columns = tuple(ResultColumn(name=item.name, type=_type_name(item)) for item in cursor.description)
-            rows, truncated_by = fetch_capped(cursor.fetchmany, query.limits, before_fetch=deadline.check)
-        return QueryResult(
-            columns=columns,
-            rows=rows,
-            truncated_by=truncated_by,
-            own_limit=query.own_limit,
-            seconds=round(time.monotonic() - started, 6),
-        )
-
-    def close(self) -> None:
-        """Ends the session."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-
-    # ------------------------------------------------------------------ inside
-
-    def _connect(self) -> Any:
+    def open(self, principal: str | None) -> tuple[Any, Any]:
+        """The driver and the session of a role. Raises ConfigurationError, ServiceUnavailable."""
         try:
             from snowflake import connector  # noqa: PLC0415 - heavy
         except ModuleNotFoundError:
@@ -114,19 +76,30 @@ class SnowflakeWarehouse:
                 "Snowflake's driver is not installed: pip install 'nightshift-analytics[snowflake]'"
             ) from None
         with self._lock:
-            if self._connection is None:
+            if principal not in self._connections:
                 try:
-                    self._connection = connector.connect(**self._arguments())
+                    self._connections[principal] = connector.connect(**self._arguments(principal))
                 except connector.errors.Error as error:
                     reason = _first_line(error)
                     raise ServiceUnavailable(f"cannot connect to the Snowflake warehouse: {reason}") from error
-            return connector
+            return connector, self._connections[principal]
 
-    def _arguments(self) -> dict[str, Any]:
+    def close(self) -> None:
+        """Ends every session."""
+        with self._lock:
+            for connection in self._connections.values():
+                connection.close()
+            self._connections.clear()
+
+    def _arguments(self, principal: str | None) -> dict[str, Any]:
         database, _, schema = (self._url.database or "").partition("/")
-        query = {key: value for key, value in self._url.query.items() if isinstance(value, str)}
-        if self._principal is not None:
-            query["role"] = self._principal
+        query: dict[str, Any] = {
+            key: int(value) if key in _NUMBERS and value.isdigit() else value
+            for key, value in self._url.query.items()
+            if isinstance(value, str)
+        }
+        if principal is not None:
+            query["role"] = principal
         return {
             "account": self._url.host,
             "user": self._url.username,
@@ -134,6 +107,7 @@ class SnowflakeWarehouse:
             "database": database or None,
             "schema": schema or None,
             "login_timeout": 30,
+            "application": "nightshift",
             "session_parameters": {
                 "TIMEZONE": self._timezone,
                 "QUERY_TAG": "nightshift",
@@ -142,15 +116,83 @@ class SnowflakeWarehouse:
             **query,
         }
 
+
+class SnowflakeWarehouse(WarehouseAdapter):
+    """A Snowflake database that is only read.
+
+    Snowflake has no read-only transactions: the guard lets only queries through, the adapter looks once more, and the
+    role should have no other rights. A request holds one statement (MULTI_STATEMENT_COUNT), carries the query tag
+    `nightshift`, and is stopped by the server's own timeout and by the client's deadline. Statements are sent
+    asynchronously, because only then does the driver know the id that a running statement is cancelled by.
+
+    Args:
+        url: snowflake://user:password@account/database/schema?warehouse=W&role=R
+        timezone: session time zone.
+        principal: role of the session in place of the URL's.
+        limits: how much is asked at a time.
+    """
+
+    def __init__(
+        self, url: URL, *, timezone: str = "UTC", principal: str | None = None, limits: StatementLimits | None = None
+    ) -> None:
+        super().__init__(timezone=timezone, principal=principal, limits=limits)
+        self._sessions = SnowflakeSessions(url, timezone)
+
+    @property
+    def dialect(self) -> str:
+        """`snowflake`."""
+        return "snowflake"
+
+    # ------------------------------------------------------------------ inside
+
+    def _check_principal(self, principal: str | None) -> None:
+        """Any role will do here: whether the user may take it on Snowflake decides."""
+
+    def _read_catalog(self) -> Catalog:
+        """Reads the schema of the URL's database."""
+        with self._cursor(SNAPSHOT_SECONDS) as (_, cursor, _):
+            return read_catalog(cursor)
+
+    def _plan(self, query: GuardedSql) -> QueryCost:
+        """Compiles the statement; the cost is the bytes that its partitions hold."""
+        text = one_query(query.text, self.dialect)
+        with self._cursor(query.limits.timeout_seconds) as (_, cursor, _):
+            row = cursor.execute(
+                "EXPLAIN USING JSON " + text, num_statements=1, _statement_params=_statement_timeout(query)
+            ).fetchone()
+        stats = json.loads(row[0]).get("GlobalStats", {}) if row else {}
+        assigned = stats.get("bytesAssigned")
+        return QueryCost(cost=float(assigned) if assigned is not None else None)
+
+    def _run(self, query: GuardedSql) -> Fetched:
+        text = one_query(query.text, self.dialect)
+        with self._cursor(query.limits.timeout_seconds) as (connection, cursor, deadline):
+            cursor.execute_async(text, num_statements=1, _statement_params=_statement_timeout(query))
+            statement_id = cursor.sfqid
+            pause = FIRST_LOOK_SECONDS
+            while connection.is_still_running(connection.get_query_status_throw_if_error(statement_id)):
+                if deadline.passed:
+                    cursor.abort_query(statement_id)
+                    raise deadline.fault()
+                time.sleep(pause)
+                pause = min(pause * 1.5, LAST_LOOK_SECONDS)
+            cursor.query_result(statement_id)
+            columns = tuple(ResultColumn(name=item.name, type=_type_name(item)) for item in cursor.description)
+            rows, truncated_by = fetch_capped(cursor.fetchmany, query.limits, before_fetch=deadline.check)
+        return Fetched(columns, _with_documents(columns, rows), truncated_by)
+
+    def _disconnect(self) -> None:
+        self._sessions.close()
+
     @contextmanager
-    def _cursor(self, timeout_seconds: float) -> Iterator[tuple[Any, Deadline]]:
-        """A cursor with a timeout of its own; errors become QueryFault."""
-        connector = self._connect()
-        cursor = self._connection.cursor()
+    def _cursor(self, timeout_seconds: float) -> Iterator[tuple[Any, Any, Deadline]]:
+        """The session, a cursor and its deadline; errors become QueryFault."""
+        connector, connection = self._sessions.open(self._principal)
+        cursor = connection.cursor()
         deadline = Deadline(timeout_seconds, lambda: cursor.sfqid and cursor.abort_query(cursor.sfqid))
         try:
             with deadline:
-                yield cursor, deadline
+                yield connection, cursor, deadline
         except connector.errors.Error as error:
             if deadline.passed:
                 raise deadline.fault() from error
@@ -160,6 +202,24 @@ class SnowflakeWarehouse:
             raise QueryFault(code or "other", _first_line(error), sqlstate=error.sqlstate) from error
         finally:
             cursor.close()
+
+
+def _with_documents(columns: tuple[ResultColumn, ...], rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """Semi-structured cells, which the driver hands out as JSON text, as values; their numbers stay exact."""
+    places = [index for index, column in enumerate(columns) if column.type in _SEMI_STRUCTURED]
+    if not places:
+        return rows
+    return tuple(tuple(_document(cell) if index in places else cell for index, cell in enumerate(row)) for row in rows)
+
+
+def _document(cell: Any) -> Any:
+    if not isinstance(cell, str):
+        return cell
+    try:
+        return json.loads(cell, parse_float=Decimal)
+    except ValueError:
+        # Snowflake writes `undefined` in arrays with gaps, which is no JSON: the text is exact.
+        return cell
 
 
 def _statement_timeout(query: GuardedSql) -> dict[str, int]:

@@ -6,6 +6,7 @@ from rag_core.connectors.base import Warehouse
 from rag_core.connectors.bigquery import BigQueryWarehouse
 from rag_core.connectors.dsn import WAREHOUSE_BACKENDS, backend_of, libpq_dsn, parse_dsn
 from rag_core.connectors.duckdb import DuckDBWarehouse
+from rag_core.connectors.gate import StatementLimits
 from rag_core.connectors.postgres import PostgresWarehouse
 from rag_core.connectors.redshift import RedshiftWarehouse
 from rag_core.connectors.snowflake import SnowflakeWarehouse
@@ -14,29 +15,33 @@ from rag_core.errors import ConfigurationError
 SETTING = "NIGHTSHIFT_WAREHOUSE__DSN"
 
 
-def open_warehouse(dsn: str, *, timezone: str = "UTC", principal: str | None = None) -> Warehouse:
+def open_warehouse(
+    dsn: str, *, timezone: str = "UTC", principal: str | None = None, limits: StatementLimits | None = None
+) -> Warehouse:
     """The adapter for an SQLAlchemy URL; it connects when it is first used.
 
     Args:
         dsn: URL of postgresql, redshift, snowflake, bigquery or duckdb, with or without a driver's name.
         timezone: session time zone of every query.
-        principal: database role to take on for every query, where the database has roles.
+        principal: database role to take on for every query; `Warehouse.for_principal` asks as another one.
+        limits: statements at a time and statements a minute.
 
     Raises:
-        ConfigurationError: not a URL, an unknown database, or its driver is not installed.
+        ConfigurationError: not a URL, an unknown database, one that has no roles while a principal is given, or its
+            driver is not installed.
     """
     url = parse_dsn(dsn, setting=SETTING)
     backend = backend_of(url)
     if backend == "postgresql":
-        return PostgresWarehouse(libpq_dsn(url), timezone=timezone, principal=principal)
+        return PostgresWarehouse(libpq_dsn(url), timezone=timezone, principal=principal, limits=limits)
     if backend == "redshift":
-        return RedshiftWarehouse(libpq_dsn(url), timezone=timezone, principal=principal)
+        return RedshiftWarehouse(libpq_dsn(url), timezone=timezone, principal=principal, limits=limits)
     if backend == "snowflake":
-        return SnowflakeWarehouse(url, timezone=timezone, principal=principal)
+        return SnowflakeWarehouse(url, timezone=timezone, principal=principal, limits=limits)
     if backend == "bigquery":
-        return BigQueryWarehouse(url, timezone=timezone, principal=principal)
+        return BigQueryWarehouse(url, timezone=timezone, principal=principal, limits=limits)
     if backend == "duckdb":
         if not url.database or url.database == ":memory:":
             raise ConfigurationError(f"{SETTING} must name a DuckDB file, as in duckdb:///warehouse.duckdb")
-        return DuckDBWarehouse(url.database, timezone=timezone)
+        return DuckDBWarehouse(url.database, timezone=timezone, principal=principal, limits=limits)
     raise ConfigurationError(f"{SETTING} names the database {backend!r}; known are: {', '.join(WAREHOUSE_BACKENDS)}")

@@ -1,0 +1,87 @@
+"""How much one warehouse is asked: statements at a time, and statements a minute."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rag_core.datamodel.base import Record
+from rag_core.errors import ServiceUnavailable
+
+MINUTE_SECONDS = 60.0
+WAIT_SECONDS = 120.0
+
+
+class StatementLimits(Record):
+    """What one process may ask of a warehouse.
+
+    `max_concurrent` statements run at once, which is also the size of the pool of connections. `per_minute` statements
+    begin within any 60 seconds, None for no bound; plans and catalog reads count like questions.
+    """
+
+    max_concurrent: int = 4
+    per_minute: int | None = None
+
+
+class StatementGate:
+    """Lets statements through under the limits; the rest wait their turn. Safe to use from several threads.
+
+    Args:
+        limits: what may run.
+        wait_seconds: how long a statement waits before it is given up.
+        clock: monotonic seconds.
+        sleep: waits so many seconds.
+    """
+
+    def __init__(
+        self,
+        limits: StatementLimits,
+        *,
+        wait_seconds: float = WAIT_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.limits = limits
+        self._wait = wait_seconds
+        self._clock = clock
+        self._sleep = sleep
+        self._slots = threading.BoundedSemaphore(limits.max_concurrent)
+        self._lock = threading.Lock()
+        self._begun: deque[float] = deque()
+
+    @contextmanager
+    def statement(self) -> Iterator[None]:
+        """Holds one of the places while a statement runs. Raises ServiceUnavailable where none became free in time."""
+        ends = self._clock() + self._wait
+        if not self._slots.acquire(timeout=self._wait):
+            raise ServiceUnavailable(
+                f"the warehouse was busy for {self._wait:g} seconds: {self.limits.max_concurrent} statements run at "
+                "once (NIGHTSHIFT_WAREHOUSE__MAX_CONCURRENT_STATEMENTS)"
+            )
+        try:
+            self._keep_rate(ends)
+            yield
+        finally:
+            self._slots.release()
+
+    def _keep_rate(self, ends: float) -> None:
+        if self.limits.per_minute is None:
+            return
+        while True:
+            with self._lock:
+                now = self._clock()
+                while self._begun and now - self._begun[0] >= MINUTE_SECONDS:
+                    self._begun.popleft()
+                if len(self._begun) < self.limits.per_minute:
+                    self._begun.append(now)
+                    return
+                pause = self._begun[0] + MINUTE_SECONDS - now
+            if now + pause > ends:
+                raise ServiceUnavailable(
+                    f"{self.limits.per_minute} statements a minute are allowed, and no turn comes within "
+                    f"{self._wait:g} seconds (NIGHTSHIFT_WAREHOUSE__STATEMENTS_PER_MINUTE)"
+                )
+            self._sleep(pause)
