@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import psycopg
 import typer
@@ -13,10 +13,12 @@ from rich.table import Table
 
 from ingestion.config import IngestionRules, load_rules
 from ingestion.eval_cli import retrieval_command
+from ingestion.listing import list_documents
+from ingestion.retry import find_retry_target, forget_version
 from rag_core.cli.eval import eval_group
 from rag_core.cli.output import JsonOption, console, emit, error_console
 from rag_core.connectors.sql_files import statement
-from rag_core.connectors.store import Store, connection_problem
+from rag_core.connectors.store import connection_problem
 from rag_core.errors import ConfigurationError
 from rag_core.wiring import Services, open_services
 
@@ -79,15 +81,9 @@ def retry_command(
 ) -> None:
     """Process one document again, whatever its state."""
     with open_services() as services:
-        location, source, path = _find(services.store, document_id)
-        if not Path(location).is_file():
-            raise ConfigurationError(f"{location} does not exist any more: run `nightshift ingest --prune`")
-        root = Path(location)
-        for _ in Path(path).parts:
-            root = root.parent
-        with services.store.connection() as connection:
-            connection.execute(statement("documents/forget_version"), {"document_id": document_id})
-        _ingest(services, [root], source=source, only=path, as_json=as_json)
+        target = find_retry_target(services.store, document_id)
+        forget_version(services.store, document_id)
+        _ingest(services, [target.root], source=target.source, only=target.path, as_json=as_json)
 
 
 def export_command(
@@ -106,15 +102,6 @@ def export_command(
         as_json=as_json,
         render=lambda: console.print(f"{len(written)} files written below {target}", markup=False),
     )
-
-
-def list_documents(store: Store, state: str | None = None) -> list[dict[str, Any]]:
-    """All documents, or those in one state, in the order of source and path."""
-    from psycopg.rows import dict_row  # noqa: PLC0415 - used here alone
-
-    with store.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
-        cursor.execute(statement("documents/list_documents"), {"state": state})
-        return cursor.fetchall()
 
 
 def _ingest(
@@ -176,14 +163,6 @@ def _ingest(
     emit(asdict(outcome), as_json=as_json, render=render)
     if outcome.failed:
         raise typer.Exit(1)
-
-
-def _find(store: Store, document_id: str) -> tuple[str, str, str]:
-    with store.connection() as connection:
-        row = connection.execute(statement("documents/select_by_id"), {"document_id": document_id}).fetchone()
-    if row is None:
-        raise ConfigurationError(f"there is no document {document_id!r}: see `nightshift documents list --json`")
-    return row[0], row[1], row[2]
 
 
 def _write_export(target: Path, source: str, path: str, enriched: str) -> str:

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 from rag_core.cli.output import JsonOption, console, emit
+from rag_core.cli.person import person
 from rag_core.errors import ConfigurationError
 from rag_core.plans.store import KeptPlan, PlanRun, PlanStore
 
@@ -96,51 +97,57 @@ def _render(kept: KeptPlan, runs: tuple[PlanRun, ...]) -> None:
         console.print(f"{run.run_date} {run.status}, {how}, {run.model_calls} model calls, {run.milliseconds:.0f} ms")
 
 
-def _decide(plan_id: str, state: str, reason: str, as_json: bool) -> None:
+Actor = Annotated[str | None, typer.Option("--actor", help="Who decides; the user of this machine by default.")]
+
+
+def _show_decision(kept: KeptPlan, as_json: bool) -> None:
+    emit(to_contract(kept), as_json=as_json, render=lambda: console.print(f"{kept.plan_id} is now {kept.state}."))
+
+
+def approve_plan(plan_id: PlanId, actor: Actor = None, as_json: JsonOption = False) -> None:
+    """Approves a plan."""
+    from rag_core.batch import plan_review  # noqa: PLC0415 - a wrong argument must not start anything
     from rag_core.wiring import open_services  # noqa: PLC0415
 
     with open_services() as services:
-        store = PlanStore(services.store)
-        store.set_state(plan_id, "approved" if state == "approved" else "retired", reason)
-        kept = store.get(plan_id)
-    emit(to_contract(kept), as_json=as_json, render=lambda: console.print(f"{plan_id} is now {kept.state}."))
-
-
-def approve_plan(plan_id: PlanId, as_json: JsonOption = False) -> None:
-    """Approves a plan."""
-    _decide(plan_id, "approved", "", as_json)
+        kept = plan_review.approve_plan(services.store, plan_id, by=person(actor))
+    _show_decision(kept, as_json)
 
 
 def reject_plan(
     plan_id: PlanId,
     reason: Annotated[str, typer.Option(help="Why, for whoever reads the history")] = "rejected",
+    actor: Actor = None,
     as_json: JsonOption = False,
 ) -> None:
     """Retires a plan."""
-    _decide(plan_id, "retired", reason, as_json)
+    from rag_core.batch import plan_review  # noqa: PLC0415
+    from rag_core.wiring import open_services  # noqa: PLC0415
+
+    with open_services() as services:
+        kept = plan_review.reject_plan(services.store, plan_id, by=person(actor), reason=reason)
+    _show_decision(kept, as_json)
 
 
 def replan(
     plan_id: PlanId,
     date: Annotated[str | None, typer.Option(help="Day that relative times refer to (YYYY-MM-DD)")] = None,
+    actor: Actor = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answers the plan's question without replay; the new plan is a draft and takes the old one's place."""
+    from rag_core.batch import plan_review  # noqa: PLC0415
     from rag_core.wiring import open_services  # noqa: PLC0415
 
     with open_services() as services:
-        store = PlanStore(services.store)
-        old = store.get(plan_id)
-        store.set_state(plan_id, "stale", "planned anew by hand")
-        answer = services.orchestrator.answer(
-            old.question, run_date=services.run_date(date), question_id=old.question_id
+        done = plan_review.replan(
+            services.store, services.orchestrator, plan_id, run_date=services.run_date(date), by=person(actor)
         )
-        new = store.find(old.question_key)
-        before = store.get(plan_id)
+    old, new, answer = done.before, done.after, done.answer
     value = {
-        "old": to_contract(before),
+        "old": to_contract(old),
         "new": to_contract(new) if new is not None else None,
-        "same_sql": new is not None and new.statements == old.statements,
+        "same_sql": done.same_sql,
         "status": answer.status,
         "answer": answer.text,
     }

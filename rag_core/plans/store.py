@@ -73,6 +73,10 @@ class PlanStore:
         """All plans, oldest first; those of one state where given."""
         return self._read("plans/list_plans", {"state": state})
 
+    def versions(self, key: str) -> Sequence[KeptPlan]:
+        """Every plan that a question has had, by its key; the one that changed last comes first."""
+        return self._read("plans/list_versions", {"question_key": key})
+
     def save(self, kept: KeptPlan) -> None:
         """Keeps a plan and retires the one that was in use for its question; an approval survives the same plan."""
         values = kept.model_dump(mode="json", exclude={"created_at", "updated_at", "reason"})
