@@ -109,7 +109,7 @@ def list_runs(
 def read_run(store: Store, run_id: str) -> RunRecord:
     """One run with the state of each question. Raises ConfigurationError where there is none."""
     head, batch = _find(store, run_id)
-    rows = {row["question_id"]: row for row in _read(store, "batches/list_run_answers", {"wanted": run_id})}
+    rows = {row["question_id"]: row for row in _read(store, "batches/list_run_answers", {"run_id": run_id})}
     return RunRecord(
         head=head, questions=tuple(_run_question(item, rows.get(item.question_id)) for item in batch.questions)
     )
