@@ -72,6 +72,22 @@ class MetricQuery(Record):
     average_over: Grain | None = None
 
 
+class Binding(Record):
+    """A typed value that a step takes from the result of an earlier one.
+
+    `name` is the dimension in the first row, `names` the one in every row, `ids` every value of the first column (or of
+    `column`), `date` the first row's day, `period` the first row's period of the length `grain`. It goes into the
+    filter on `dimension` of a metric query or into its time range, and in SQL takes the place of the literal '@STEP',
+    STEP being the earlier step's id.
+    """
+
+    step_id: str
+    kind: Literal["name", "names", "ids", "date", "period"]
+    dimension: str | None = None
+    column: str | None = None
+    grain: Grain | None = None
+
+
 class SqlStep(Record):
     """A step for the SQL worker: a metric query to compile, or SQL that a model or an analyst wrote.
 
@@ -86,6 +102,7 @@ class SqlStep(Record):
     verified: str | None = None
     meanings: tuple[ColumnMeaning, ...] = ()
     depends_on: tuple[str, ...] = ()
+    bindings: tuple[Binding, ...] = ()
 
 
 class SearchStep(Record):
@@ -117,3 +134,11 @@ class Plan(Record):
     reasoning: str = ""
     unmatched: tuple[str, ...] = ()
     clarification: str | None = None
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a chat model wrote or writes a statement of it; what code decomposed needs none."""
+        if self.strategy == "model":
+            return True
+        free = (step for step in self.steps if step.kind == "sql" and step.metric_query is None and not step.verified)
+        return self.strategy == "decomposed" and any(True for _ in free)

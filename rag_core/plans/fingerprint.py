@@ -58,7 +58,7 @@ def take_fingerprints(
         prints["semantic_model"] = digest(semantic_model)
     if any(step.kind == "search" for step in plan.steps):
         prints["index"] = index_version
-    if plan.strategy in ("model", "decomposed"):
+    if plan.by_model:
         prints["prompts"] = prompts
         prints["chat_model"] = chat_model
     return prints

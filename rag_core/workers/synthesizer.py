@@ -9,6 +9,7 @@ from rag_core.datamodel.answer import Citation, Claim
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.evidence import Finding, Passage, SqlEvidence
 from rag_core.datamodel.plan import MetricQuery
+from rag_core.datamodel.query import Cell
 from rag_core.workers.evidence_validator import document_day, is_superseded
 from rag_core.workers.figures import FigureBlock, describe_result
 from rag_core.workers.units import split_units
@@ -30,7 +31,7 @@ class Draft(Record):
 
     blocks: tuple[Block, ...] = ()
     notes: tuple[str, ...] = ()
-    headline_value: Any = None
+    headline_value: Cell = None
     headline_unit: str = ""
 
     @property
