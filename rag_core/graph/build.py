@@ -18,8 +18,10 @@ from rag_core.graph.state import QuestionState, Request
 from rag_core.plans.keeper import PlanKeeper
 from rag_core.plans.store import PlanStore
 from rag_core.policy.sql_guard import SqlGuard
+from rag_core.schema.mend import Mended, SchemaMender
 from rag_core.schema.visible import visible_catalog
 from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.lineage import model_lineage
 from rag_core.semantics.values import ValueIndex
 from rag_core.workers.planner import Planner
 from rag_core.workers.sql_worker import SqlWorker
@@ -88,6 +90,7 @@ class Orchestrator:
         self._semantic_model = semantic_model
         self._chat_model = chat_model
         self._keeper = self._make_keeper(store)
+        self._mender = self._make_mender(store)
         self._steps = question_steps
         self._visible: tuple[Catalog, Catalog] | None = None
         self._planner = Planner(semantic_model, values, chat_model=chat_model, router_model=router_model)
@@ -113,6 +116,25 @@ class Orchestrator:
             chat_model=self._chat_model.model_id if self._chat_model is not None else "",
         )
 
+    def _make_mender(self, store: Store | None) -> SchemaMender | None:
+        if store is None:
+            return None
+        return SchemaMender(
+            self._warehouse,
+            store,
+            self._catalog_cache,
+            rules=self._guard.policy.drift,
+            lineage=lambda: model_lineage(self._semantic_model),
+        )
+
+    def _mend(self, sql: str, name: str) -> tuple[Mended, SqlGuard]:
+        assert self._mender is not None
+        mended = self._mender.mend(sql, name)
+        catalog = self._catalog_cache.current()
+        if catalog is not self._guard.catalog:
+            self._renew_guard(catalog)
+        return mended, self._guard
+
     def _sql_worker(self) -> SqlWorker:
         return SqlWorker(
             warehouse=self._warehouse,
@@ -120,6 +142,7 @@ class Orchestrator:
             catalog=self._visible_catalog(),
             semantic_model=self._semantic_model,
             chat_model=self._chat_model,
+            mend=self._mend if self._mender is not None else None,
         )
 
     def _visible_catalog(self) -> Catalog:
@@ -129,7 +152,9 @@ class Orchestrator:
         return self._visible[1]
 
     def _refresh_schema(self) -> None:
-        catalog = self._catalog_cache.refresh()
+        self._renew_guard(self._catalog_cache.refresh())
+
+    def _renew_guard(self, catalog: Catalog) -> None:
         self._guard = SqlGuard(self._guard.policy, catalog)
 
     def get_compiled_app(self) -> CompiledStateGraph[Any, Any, Any, Any]:

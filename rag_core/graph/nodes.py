@@ -17,7 +17,7 @@ from rag_core.graph.conclude import conclude
 from rag_core.graph.state import Evidence, QuestionState, Revision, StepTask
 from rag_core.graph.supervisor import open_faults, ready_steps, worker_of
 from rag_core.workers.evaluator import evaluate
-from rag_core.workers.evidence_validator import validate_passages, validate_sql
+from rag_core.workers.evidence_validator import schema_findings, validate_passages, validate_sql
 from rag_core.workers.explain import explain
 from rag_core.workers.handover import fill_step
 from rag_core.workers.outcome import StepOutcome, latest
@@ -139,17 +139,18 @@ class Nodes:
         plan, outcomes = state["plan"], {item.step_id: item for item in latest(state.get("outcomes", ()))}
         sql: list[SqlEvidence] = []
         passages: list[Passage] = []
+        findings: list[Finding] = []
         for step in plan.steps:
             outcome = outcomes.get(step.step_id)
             if outcome is None:
                 continue
             if outcome.sql is not None:
                 sql.append(outcome.sql.model_copy(update={"marker": f"S{len(sql) + 1}"}))
+                findings += schema_findings(outcome.followed, sql[-1].marker)
             if outcome.search is not None and not outcome.search.null_signal:
                 known = {passage.chunk_id for passage in passages}
                 passages += [item for item in outcome.search.passages if item.chunk_id not in known]
         quoted = [passage for passage in passages if passage.quotes][:MAX_CITED_PASSAGES]
-        findings: list[Finding] = []
         catalog = self.sql_worker().catalog if any(item.strategy == "model" for item in sql) else None
         for evidence in sql:
             findings += validate_sql(evidence, catalog)

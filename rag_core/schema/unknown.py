@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
@@ -11,7 +11,7 @@ from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.catalog import Catalog, CatalogTable
-from rag_core.datamodel.drift import DriftEvent, DriftReport, DriftRules
+from rag_core.datamodel.drift import DriftEvent, DriftReport, DriftRules, Lineage
 from rag_core.policy.names import name_rules, near_misses
 from rag_core.policy.rules import split_name
 from rag_core.schema.check import detect_drift, store_clock
@@ -66,6 +66,7 @@ def explain_unknown(
     *,
     tables: Sequence[str] = (),
     rules: DriftRules | None = None,
+    lineage: Callable[[], Sequence[Lineage]] = tuple,
     actor: str = "question",
 ) -> UnknownName:
     """Tells real drift from an invented name and from a quoting error.
@@ -80,6 +81,7 @@ def explain_unknown(
         store: where snapshots and events are kept.
         tables: `schema.table` of what the statement reads, to tell equal names apart.
         rules: section `drift` of the policy.
+        lineage: gives what reads the schema besides kept plans; asked only where a new snapshot is taken.
         actor: who is named in the history.
 
     Raises:
@@ -91,10 +93,13 @@ def explain_unknown(
     report: DriftReport | None = None
     present, asked_at = _present(store, source, hits)
     if hits and len(present) == len(hits):
-        report = detect_drift(warehouse, store, actor=actor, rules=rules, requested_at=asked_at)
+        report = detect_drift(warehouse, store, actor=actor, rules=rules, lineage=lineage(), requested_at=asked_at)
         present, _ = _present(store, source, hits)
-    elif not hits and not _recently_checked(store, source):
-        report = detect_drift(warehouse, store, actor=actor, rules=rules)
+    elif not hits and (
+        not _recently_checked(store, source) or _find(parts, _stored(store, catalog), tables, exact=True)
+    ):
+        # The last snapshot has the name and the caller's schema has not: one of the two is out of date.
+        report = detect_drift(warehouse, store, actor=actor, rules=rules, lineage=lineage())
     if report is not None and report.status in ("incomplete", "held"):
         message = f"{name} was not found, and the schema cannot be checked: {report.reason}"
         return UnknownName(name=name, kind="unclear", drift=False, message=message)
@@ -138,6 +143,12 @@ def _explain_gone(name: str, hit: _Hit, store: Store, source: str) -> UnknownNam
     return _from_event(name, hit, event)
 
 
+def tell_event(event: DriftEvent) -> str:
+    """One sentence on what became of the table or column of an event, for whoever asked for it by its old name."""
+    change = event.change
+    return _from_event(change.object, _Hit(change.table, change.column), event).message
+
+
 def _from_event(name: str, hit: _Hit, event: DriftEvent) -> UnknownName:
     change = event.change
     what = "table" if change.column is None else "column"
@@ -172,10 +183,7 @@ def _explain_never_seen(
 ) -> UnknownName:
     with store.connection() as connection:
         past = find_events_by_name(connection, source, ".".join(parts))
-        last = find_snapshot(connection, source)
-        digests = read_digests(connection, last.snapshot_id) if last is not None else {}
-        stored = read_tables(connection, digests.values())
-    now = catalog.model_copy(update={"tables": tuple(stored[digests[key]] for key in sorted(digests))})
+    now = _stored(store, catalog)
     fresh = _find(parts, now, tables, exact=True)
     if fresh:
         message = f"{fresh[0].name} is new in the warehouse: the schema that was used is out of date"
@@ -266,6 +274,15 @@ def _present(store: Store, source: str, hits: Sequence[_Hit]) -> tuple[list[tupl
             continue
         found.append((hit, table.readable and (column is None or column.readable)))
     return found, asked_at
+
+
+def _stored(store: Store, catalog: Catalog) -> Catalog:
+    """The schema of the last stored snapshot."""
+    with store.connection() as connection:
+        last = find_snapshot(connection, f"{catalog.dialect}:{catalog.database}")
+        digests = read_digests(connection, last.snapshot_id) if last is not None else {}
+        stored = read_tables(connection, digests.values())
+    return catalog.model_copy(update={"tables": tuple(stored[digests[key]] for key in sorted(digests))})
 
 
 def _recently_checked(store: Store, source: str) -> bool:

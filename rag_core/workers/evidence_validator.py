@@ -47,6 +47,11 @@ def validate_sql(evidence: SqlEvidence, catalog: Catalog | None = None, *, may_b
     ]
 
 
+def schema_findings(followed: Sequence[str], marker: str) -> list[Finding]:
+    """One warning for each rename of the warehouse that the statement behind a result was mended to follow."""
+    return [Finding(code="schema_drift", severity="warning", message=text, marker=marker) for text in followed]
+
+
 def _column_problems(evidence: SqlEvidence, index: int) -> Iterator[tuple[str, str, str]]:
     column = evidence.result.columns[index]
     cells = [row[index] for row in evidence.result.rows]

@@ -42,7 +42,8 @@ class Fault(Record):
 class StepOutcome(Record):
     """The result of one attempt at a step: evidence, a search outcome, or a fault.
 
-    `attempt` counts from 1. `repaired` says that code, not a model, mended the statement.
+    `attempt` counts from 1. `repaired` says that code, not a model, mended the statement. `followed` are sentences on
+    renames in the warehouse that the statement was mended to follow.
     """
 
     step_id: str
@@ -51,6 +52,7 @@ class StepOutcome(Record):
     search: SearchOutcome | None = None
     fault: Fault | None = None
     repaired: str = ""
+    followed: tuple[str, ...] = ()
 
 
 def latest(outcomes: tuple[StepOutcome, ...]) -> tuple[StepOutcome, ...]:

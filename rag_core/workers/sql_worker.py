@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Protocol
 
@@ -18,14 +19,17 @@ from rag_core.datamodel.query import GuardVerdict
 from rag_core.errors import ModelFault, QueryFault
 from rag_core.prompts.loader import fence, load_prompt
 from rag_core.schema.card import build_card
+from rag_core.schema.mend import Mended
 from rag_core.semantics.compile import compile_query
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.paths import SemanticError
 from rag_core.workers.outcome import Fault, StepOutcome
-from rag_core.workers.reflection import classify, fault_of
+from rag_core.workers.reflection import classify, fault_of, wrong_name
 
 # Mended statements often run and are wrong; whoever reads the evidence must see that it was mended.
 REPAIRED_CONFIDENCE = 0.6
+# Several names of one statement may be gone, for different reasons.
+MAX_MENDS = 3
 
 
 class Guard(Protocol):
@@ -46,13 +50,18 @@ class SqlThought(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SqlWorker:
-    """Runs SQL steps. `chat_model` None: only metric queries and given SQL."""
+    """Runs SQL steps. `chat_model` None: only metric queries and given SQL.
+
+    `mend` is asked where a statement names something that is not there: given the statement and the name, it says what
+    became of it, and gives the guard over the schema as it is now.
+    """
 
     warehouse: Warehouse
     guard: Guard
     catalog: Catalog
     semantic_model: SemanticModel
     chat_model: ChatModel | None = None
+    mend: Callable[[str, str], tuple[Mended, Guard]] | None = None
 
     def run(
         self, step: SqlStep, *, run_date: date, attempt: int = 1, repaired: str = "", feedback: str = ""
@@ -91,7 +100,26 @@ class SqlWorker:
         if repaired:
             confidence = min(confidence, REPAIRED_CONFIDENCE)
         outcome = self._act(step, sql, meanings, attempt, confidence, strategy)
-        return outcome.model_copy(update={"repaired": repaired}), usage
+        notes: list[str] = []
+        for _ in range(MAX_MENDS if self.mend is not None else 0):
+            mended = self._mended(outcome)
+            if mended is None:
+                break
+            if mended[0].sql is None:
+                outcome = _told(outcome, mended[0])
+                break
+            worker = replace(self, guard=mended[1])
+            outcome = worker._act(step, mended[0].sql, meanings, attempt, confidence, strategy)
+            notes += [mended[0].message] if mended[0].message else []
+        return outcome.model_copy(update={"repaired": repaired, "followed": tuple(notes)}), usage
+
+    def _mended(self, outcome: StepOutcome) -> tuple[Mended, Guard] | None:
+        """What the schema's history says of an unknown name; None where nothing unknown was named."""
+        fault = outcome.fault
+        if self.mend is None or fault is None or fault.sql is None:
+            return None
+        name = wrong_name(fault.message) if fault.fault_class in ("unknown_table", "unknown_column") else None
+        return self.mend(fault.sql, name) if name is not None else None
 
     def _act(
         self,
@@ -151,6 +179,16 @@ class SqlWorker:
 
     def _failed(self, step: SqlStep, attempt: int, fault: Fault) -> StepOutcome:
         return StepOutcome(step_id=step.step_id, attempt=attempt, fault=fault)
+
+
+def _told(outcome: StepOutcome, mended: Mended) -> StepOutcome:
+    """The fault with what is known of the name: how it is spelt, or that the schema changed and how."""
+    assert outcome.fault is not None
+    update: dict[str, object] = {"suggestions": (*mended.suggestions, *outcome.fault.suggestions)}
+    if mended.drift:
+        # A name that is gone is not one that was misspelt: nothing similar is put in its place without a person.
+        update = {"message": mended.message, "suggestions": ()}
+    return outcome.model_copy(update={"fault": outcome.fault.model_copy(update=update)})
 
 
 def _share(value: float) -> float:
