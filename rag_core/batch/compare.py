@@ -7,7 +7,7 @@ from typing import Any, Literal
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.question import Batch
 
-_HEAD = ("title", "description", "schedule", "timezone", "owner", "audience", "budget")
+_HEAD = tuple(name for name in Batch.model_fields if name not in ("batch", "questions"))
 
 
 class BatchChange(Record):

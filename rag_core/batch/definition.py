@@ -12,6 +12,8 @@ from rag_core.datamodel.question import IDENTIFIER, Batch, Expectation, Question
 from rag_core.errors import ConfigurationError
 
 MANUAL_BATCH = "manual"
+# What a batch may wait for beside other batches: the assets of the DAGs that come before.
+BUILT_IN_SOURCES = ("documents", "warehouse_schema")
 MAX_MANUAL_QUESTIONS = 500
 MAX_QUESTION_CHARACTERS = 2_000
 # Beside the folder of the batch files; optional.
@@ -44,6 +46,7 @@ def load_batch(path: Path | str) -> Batch:
     if len(questions) > MAX_QUESTIONS:
         raise ConfigurationError(f"{file}: {len(questions)} questions are more than the {MAX_QUESTIONS} of one batch")
     _check_references(file, questions)
+    _check_after(file, found.after)
     heads = found.model_dump(exclude={"questions"})
     return Batch(batch=file.stem, questions=tuple(questions.values()), **heads)
 
@@ -70,6 +73,30 @@ def _check_references(file: Path, questions: dict[str, Question]) -> None:
                     f"{file}: {question.question_id}: {_name(expectation)} names the question "
                     f"{expectation.question}, which the batch does not have"
                 )
+
+
+def _check_after(file: Path, after: tuple[str, ...]) -> None:
+    """What a batch waits for is there, and does not wait for the batch in turn: either would never run."""
+    waits: dict[str, tuple[str, ...]] = {file.stem: after}
+    pending = list(after)
+    while pending:
+        name = pending.pop()
+        if name in BUILT_IN_SOURCES or (name in waits and name != file.stem):
+            continue
+        other = file.parent / f"{name}.yaml"
+        if name == file.stem or not other.is_file():
+            line = line_of(read_yaml(file), ["after"])
+            problem = "waits for itself" if name == file.stem else f"waits for {name}, which is no batch of its folder"
+            raise ConfigurationError(f"{file}:{line}: the batch {problem}; it may wait for {_waitable(file)}")
+        content = read_yaml(other)
+        found = content.get("after") if isinstance(content, dict) else None
+        waits[name] = tuple(str(entry) for entry in found) if isinstance(found, list) else ()
+        pending += waits[name]
+
+
+def _waitable(file: Path) -> str:
+    others = sorted(path.stem for path in file.parent.glob("*.yaml") if path.stem != file.stem)
+    return ", ".join((*BUILT_IN_SOURCES, *others))
 
 
 def _name(expectation: Expectation) -> str:

@@ -11,9 +11,17 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from rag_core.batch.dates import DATE_NAMES
-from rag_core.batch.schedule import check_cron, check_timezone
+from rag_core.batch.schedule import check_address, check_cron, check_timezone
 from rag_core.datamodel.base import Record
-from rag_core.datamodel.question import IDENTIFIER, Budget, ChartKind, Expectation, Question
+from rag_core.datamodel.question import (
+    IDENTIFIER,
+    Budget,
+    ChartKind,
+    Expectation,
+    Notification,
+    PlanPolicy,
+    Question,
+)
 
 MAX_QUESTIONS = 500
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -90,10 +98,34 @@ class BatchFile(Record):
     timezone: Annotated[str, AfterValidator(check_timezone)] = Field(
         default="UTC", description="Time zone of the schedule"
     )
+    after: Annotated[
+        tuple[Annotated[str, Field(pattern=IDENTIFIER)], ...],
+        Field(max_length=20, description="Runs when all of these have: documents, warehouse_schema, other batches"),
+    ] = ()
+    catch_up: bool = Field(default=False, description="Whether nights that were missed are run later")
+    deadline_minutes: int | None = Field(
+        default=None, ge=1, le=10_080, description="A run that has not ended so long after its start is told of"
+    )
     owner: str = Field(min_length=1, max_length=100, description="Who answers for the batch")
     audience: str = Field(default="", description="Whom the report is for")
+    notify: Notification = Field(default=Notification(), description="Whom a finished run is told to")
+    pdf: bool = Field(default=False, description="Whether the report is made as PDF too")
+    principal: str | None = Field(
+        default=None, min_length=1, max_length=63, description="Database role that the warehouse is asked as"
+    )
+    plan_policy: PlanPolicy = Field(
+        default="drafts", description="Whether kept plans are replayed as drafts too, or only once approved"
+    )
     budget: Budget = Field(default=Budget(), description="What a run may use")
     questions: tuple[QuestionEntry, ...] = Field(min_length=1, max_length=MAX_QUESTIONS)
+
+    @model_validator(mode="after")
+    def _check_heads(self) -> BatchFile:
+        if self.after and self.schedule:
+            raise ValueError("a batch has a schedule or an `after`, not both")
+        for address in self.notify.email:
+            check_address(address)
+        return self
 
 
 class OwnersFile(Record):

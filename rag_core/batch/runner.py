@@ -30,7 +30,7 @@ from rag_core.quality.observation import RunContext
 from rag_core.quality.suites import observe_answer
 from rag_core.quality.validate import judge
 from rag_core.reports.bundle import AnsweredQuestion, RunBundle, answer_fingerprint
-from rag_core.reports.files import render_reports, report_path, write_reports
+from rag_core.reports.files import draw_charts, render_reports, report_path, write_reports
 from rag_core.reports.writer import apply_reviews, lock_batch, publish_run, read_history
 
 if TYPE_CHECKING:
@@ -147,6 +147,7 @@ class BatchRunner:
         """
         run = self._load(run_id)
         answered = self._collect(run_id, run)
+        draw_charts(answered)
         with self._transaction() as connection:
             # Until the end nobody else publishes or reviews this batch: what is judged here is what is published.
             lock_batch(connection, run.batch.batch)

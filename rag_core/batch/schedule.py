@@ -1,4 +1,4 @@
-"""Checks schedules: cron texts of five fields, and time zones. Pure."""
+"""Checks schedules and addresses: cron texts of five fields, time zones, where mail goes. Pure."""
 
 from __future__ import annotations
 
@@ -65,3 +65,10 @@ def check_timezone(name: str) -> str:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError(f"{name!r} is no time zone: use a name such as Europe/Stockholm or UTC") from None
     return name
+
+
+def check_address(text: str) -> str:
+    """A mail address; raises ValueError where the text cannot be one. A line break would be another header."""
+    if not re.fullmatch(r"[^@\s<>,;\"\x00-\x1f]+@[^@\s<>,;\"\x00-\x1f]+", text) or len(text) > 254:
+        raise ValueError(f"{text!r} is no mail address")
+    return text

@@ -107,8 +107,28 @@ class Budget(Record):
     minutes: float | None = Field(default=None, gt=0)
 
 
+PlanPolicy = Literal["drafts", "approved"]
+
+
+class Notification(Record):
+    """Whom a finished run is told to, with the summary in the message's body."""
+
+    email: tuple[str, ...] = Field(
+        default=(), max_length=50, description="Addresses, through Airflow's SMTP connection"
+    )
+    webhook: bool = Field(default=False, description="Whether to post to NIGHTSHIFT_NOTIFY__WEBHOOK_URL, signed")
+    when: Literal["always", "trouble"] = Field(
+        default="always", description="`trouble`: only where a question failed, was kept back or needs a model"
+    )
+
+
 class Batch(Record):
-    """A named list of questions with a schedule. `batch` is the file's stem; `schedule` a cron text or None."""
+    """A named list of questions with a schedule.
+
+    `batch` is the file's stem; `schedule` a cron text or None; `after` names what must have run before instead of a
+    time: `documents`, `warehouse_schema` or other batches. `principal` is the database role that the warehouse is
+    asked as, `plan_policy` whether kept plans are replayed as drafts too or only once approved.
+    """
 
     batch: str = Field(pattern=IDENTIFIER)
     title: str
@@ -117,5 +137,12 @@ class Batch(Record):
     timezone: str = "UTC"
     owner: str
     audience: str = ""
+    after: tuple[str, ...] = ()
+    catch_up: bool = False
+    deadline_minutes: int | None = None
+    notify: Notification = Notification()
+    pdf: bool = False
+    principal: str | None = None
+    plan_policy: PlanPolicy = "drafts"
     budget: Budget = Budget()
     questions: tuple[Question, ...] = Field(min_length=1)

@@ -6,6 +6,7 @@ import base64
 import re
 from datetime import date, datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Literal
 
 from rag_core.datamodel.base import Record
@@ -82,6 +83,8 @@ def _rank(rows: list[tuple[Any, ...]], dimension: int, metric: int) -> list[tupl
     return sorted(rows, key=lambda row: -(_number(row[metric]) or 0.0))
 
 
+# A run's charts are drawn before the batch is locked, then wanted once for each format of the report.
+@lru_cache(maxsize=1_024)
 def draw_chart(spec: ChartSpec) -> str:
     """The chart as an SVG document."""
     import vl_convert  # noqa: PLC0415 - heavy

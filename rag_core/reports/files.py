@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from rag_core.datamodel.answer import Answer
+from rag_core.datamodel.question import Question
 from rag_core.errors import ConfigurationError
 from rag_core.reports.bundle import History, RunBundle
+from rag_core.reports.charts import choose_chart, draw_chart
 from rag_core.reports.markdown import render_markdown
+from rag_core.reports.pdf import render_pdf
 from rag_core.reports.render import render_html
 
 
@@ -19,26 +23,42 @@ def report_path(bundle: RunBundle, folder: Path) -> Path:
     return (folder / bundle.batch.batch / f"{name}.html").absolute()
 
 
-def render_reports(bundle: RunBundle, history: History, path: Path) -> dict[Path, str]:
-    """The HTML report, to be written to `path`, and the Markdown one, to be written beside it."""
-    return {path.with_suffix(".md"): render_markdown(bundle, history), path: render_html(bundle, history)}
+def draw_charts(answered: Iterable[tuple[Question, Answer]]) -> None:
+    """Draws what the reports will show, ahead of the moment when others wait for them."""
+    for question, answer in answered:
+        for evidence in answer.sql:
+            spec = choose_chart(evidence, question.chart)
+            if spec is not None:
+                draw_chart(spec)
 
 
-def write_reports(texts: Mapping[Path, str]) -> None:
-    """Writes each text to its file; raises ConfigurationError where it cannot."""
-    for target, text in texts.items():
+def render_reports(bundle: RunBundle, history: History, path: Path) -> dict[Path, bytes]:
+    """The HTML report, to be written to `path`, and beside it the Markdown one and, if the batch wants it, the PDF."""
+    reports = {path.with_suffix(".md"): _encode(render_markdown(bundle, history))}
+    if bundle.batch.pdf:
+        reports[path.with_suffix(".pdf")] = render_pdf(bundle, history)
+    return {**reports, path: _encode(render_html(bundle, history))}
+
+
+def write_reports(reports: Mapping[Path, bytes]) -> None:
+    """Writes each report to its file; raises ConfigurationError where it cannot."""
+    for target, content in reports.items():
         try:
-            _replace(target, text)
+            _replace(target, content)
         except OSError as error:
             raise ConfigurationError(f"the report {target} cannot be written: {error.strerror}") from error
 
 
-def _replace(path: Path, text: str) -> None:
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _replace(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         Path(temporary).chmod(0o644)
         Path(temporary).replace(path)
     except OSError:

@@ -31,7 +31,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe
 
 def render_html(bundle: RunBundle, history: History) -> str:
     """The report. `history` holds earlier headline values by question, oldest first."""
-    items = [_view(item, history.get(item.question.question_id, ())) for item in bundle.items]
+    items = [question_view(item, history.get(item.question.question_id, ())) for item in bundle.items]
     counts = {state: sum(item.outcome.state == state for item in bundle.items) for state in STATE_TITLES}
     partial = sum(item.outcome.state == "published" and item.answer.status != "answered" for item in bundle.items)
     text = (
@@ -62,7 +62,8 @@ def _environment() -> Environment:
     return environment
 
 
-def _view(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> dict[str, Any]:
+def question_view(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> dict[str, Any]:
+    """What a report shows of one question, as its templates read it; `past` holds earlier values, oldest first."""
     answer, outcome = item.answer, item.outcome
     anchor = f"q-{item.question.question_id}"
     published = outcome.state == "published"
@@ -136,7 +137,8 @@ def _charts(item: AnsweredQuestion) -> list[dict[str, str]]:
     for evidence in item.answer.sql:
         spec = choose_chart(evidence, item.question.chart)
         if spec is not None:
-            charts.append({"source": data_uri(draw_chart(spec)), "text": describe_chart(spec)})
+            svg = draw_chart(spec)
+            charts.append({"svg": svg, "source": data_uri(svg), "text": describe_chart(spec)})
     return charts
 
 
