@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rag_core.datamodel.answer import Citation, Claim
 from rag_core.datamodel.base import Record
