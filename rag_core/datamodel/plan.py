@@ -122,7 +122,10 @@ Step = Annotated[SqlStep | SearchStep, Field(discriminator="kind")]
 
 
 class Plan(Record):
-    """The planner's decision on one question. `unmatched` are content words that no source was found for."""
+    """The planner's decision on one question. `unmatched` are content words that no source was found for.
+
+    `question_class` is the class by which strategies are compared, empty where none was worked out.
+    """
 
     plan_id: str
     question: str
@@ -134,6 +137,7 @@ class Plan(Record):
     reasoning: str = ""
     unmatched: tuple[str, ...] = ()
     clarification: str | None = None
+    question_class: str = ""
 
     @property
     def by_model(self) -> bool:
