@@ -62,8 +62,11 @@ def _environment() -> Environment:
     return environment
 
 
-def question_view(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> dict[str, Any]:
-    """What a report shows of one question, as its templates read it; `past` holds earlier values, oldest first."""
+def question_view(item: AnsweredQuestion, past: tuple[PastValue, ...], *, draw: bool = True) -> dict[str, Any]:
+    """What a report shows of one question, as its templates read it; `past` holds earlier values, oldest first.
+
+    Without `draw` no chart is drawn, which takes heavy libraries.
+    """
     answer, outcome = item.answer, item.outcome
     anchor = f"q-{item.question.question_id}"
     published = outcome.state == "published"
@@ -89,7 +92,7 @@ def question_view(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> dict[s
         "change_since": values[-1].run_date if values else None,
         "spark": _sparkline(item, values, decimals) if headline is not None else None,
         "last_good": past[-1] if past and not published else None,
-        "charts": _charts(item),
+        "charts": _charts(item) if draw else [],
         "wide": any(len(evidence.result.columns) > MAX_NARROW_COLUMNS for evidence in answer.sql),
         "results": [_result_view(evidence) for evidence in answer.sql],
         "passages": [
