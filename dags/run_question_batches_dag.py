@@ -8,7 +8,10 @@ leaves the others alone: its DAG has the tag `broken`, says what is wrong and ru
 
 from __future__ import annotations
 
-from airflow.sdk import DAG, Asset, Param, task
+from datetime import timedelta
+from typing import Any
+
+from airflow.sdk import DAG, Asset, DeadlineAlert, DeadlineReference, Param, SyncCallback, task
 from airflow.sdk.exceptions import AirflowException
 from airflow.timetables.trigger import CronTriggerTimetable
 
@@ -18,6 +21,7 @@ from nightshift_airflow.defaults import (
     REPORTS_ASSET,
     BatchFile,
     BrokenBatchFile,
+    asset_of,
     sort_batch_files,
 )
 
@@ -28,8 +32,9 @@ def start(batch_path: str, params: dict, **context: object) -> dict:
     from rag_core.batch.definition import load_batch
 
     with open_context() as services:
-        run_date = run_date_of(services, context, params["run_date"])
-        run = services.batch_runner.start(load_batch(batch_path), run_date, group_size=QUESTIONS_A_GROUP)
+        batch = load_batch(batch_path)
+        run_date = run_date_of(services, context, params["run_date"], timezone=batch.timezone)
+        run = services.batch_runner.start(batch, run_date, group_size=QUESTIONS_A_GROUP)
         return {"run_id": run.run_id, "groups": [list(group) for group in run.groups]}
 
 
@@ -55,6 +60,16 @@ def publish(run: dict) -> dict:
         return outcome.model_dump(mode="json", exclude={"questions"})
 
 
+# What people were told stays told: a second try reaches those whom the first did not.
+@task(retries=3, retry_delay=timedelta(minutes=2))
+def tell(run: dict) -> list[str]:
+    from nightshift_airflow.context import open_context
+    from nightshift_airflow.notices import tell_run
+
+    with open_context() as services:
+        return tell_run(services, run["run_id"])
+
+
 @task(retries=0)
 def explain(problem: str) -> None:
     from rag_core.errors import ConfigurationError
@@ -62,15 +77,37 @@ def explain(problem: str) -> None:
     raise ConfigurationError(problem)
 
 
+def schedule_of(head: BatchFile) -> Any:
+    if head.after:
+        return [Asset(asset_of(source)) for source in head.after]
+    if head.schedule is None:
+        return None
+    timetable = CronTriggerTimetable(head.schedule, timezone=head.timezone)
+    timetable.validate()
+    return timetable
+
+
+def deadline_of(head: BatchFile) -> DeadlineAlert | None:
+    if head.deadline_minutes is None:
+        return None
+    # From the moment the run was queued: a manual run has no other, and a night that is caught up is not late at once.
+    return DeadlineAlert(
+        reference=DeadlineReference.DAGRUN_QUEUED_AT,
+        interval=timedelta(minutes=head.deadline_minutes),
+        callback=SyncCallback(
+            "nightshift_airflow.notices.deadline_missed",
+            kwargs={"batch_path": head.path, "minutes": head.deadline_minutes},
+        ),
+    )
+
+
 def build_dag(head: BatchFile) -> DAG:
-    schedule = CronTriggerTimetable(head.schedule, timezone=head.timezone) if head.schedule else None
-    if schedule:
-        schedule.validate()
     with DAG(
         dag_id=head.dag_id,
         dag_display_name=head.title,
-        schedule=schedule,
-        catchup=False,
+        schedule=schedule_of(head),
+        catchup=head.catch_up,
+        deadline=deadline_of(head),
         max_active_runs=1,
         default_args={**DEFAULT_ARGS, "owner": head.owner},
         doc_md=f"### {head.title}\n\n{head.description}\n\nDefined in `config/batches/{head.batch}.yaml`.",
@@ -88,6 +125,8 @@ def build_dag(head: BatchFile) -> DAG:
         answered = answer.expand(group=groups_of(run))
         published = publish.override(outlets=[Asset(REPORTS_ASSET.format(batch=head.batch))])(run)
         answered >> published
+        if head.notifies:
+            published >> tell(run)
     return built
 
 

@@ -72,6 +72,14 @@ class BatchSettings(BaseModel):
     question_steps: int = 30
 
 
+class NotifySettings(BaseModel):
+    """How people are told of runs: a webhook for all batches that want one, and Airflow's connection for mail."""
+
+    webhook_url: SecretStr | None = None
+    webhook_secret: SecretStr | None = None
+    smtp_connection: str = "smtp_default"
+
+
 class AirflowSettings(BaseModel):
     """The Airflow that `nightshift` starts on loopback."""
 
@@ -103,6 +111,7 @@ class Settings(BaseSettings):
     ingestion: IngestionSettings = IngestionSettings()
     batch: BatchSettings = BatchSettings()
     airflow: AirflowSettings = AirflowSettings()
+    notify: NotifySettings = NotifySettings()
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("OPENAI_API_KEY"))
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from rag_core.wiring import Services, open_services
 
@@ -17,13 +18,15 @@ def open_context() -> Iterator[Services]:
         yield services
 
 
-def run_date_of(services: Services, context: dict[str, Any], wanted: str | None = None) -> date:
+def run_date_of(
+    services: Services, context: dict[str, Any], wanted: str | None = None, *, timezone: str = "UTC"
+) -> date:
     """The date that relative times refer to.
 
     In this order: the run's param, the setting NIGHTSHIFT_TODAY or the sample's date, the end of the run's data
-    interval (so that a run for a past night answers as of that night), the clock.
+    interval in `timezone` (so that a run for a past night answers as of that night, where the night is), the clock.
     """
     if wanted or services.settings.today or services.settings.embedded_warehouse:
         return services.run_date(wanted)
     end: datetime | None = context.get("data_interval_end") or context.get("logical_date")
-    return end.date() if end is not None else services.run_date()
+    return end.astimezone(ZoneInfo(timezone)).date() if end is not None else services.run_date()

@@ -47,6 +47,10 @@ class BatchFile:
     timezone: str
     owner: str
     path: str
+    after: tuple[str, ...] = ()
+    catch_up: bool = False
+    deadline_minutes: int | None = None
+    notifies: bool = False
 
     @property
     def dag_id(self) -> str:
@@ -122,7 +126,36 @@ def read_batch_file(path: Path) -> BatchFile:
         timezone=_text(path, content, "timezone", "UTC"),
         owner=_text(path, content, "owner", "nightshift"),
         path=str(path),
+        after=_after(path, content),
+        catch_up=content.get("catch_up") is True,
+        deadline_minutes=_minutes(path, content),
+        notifies=bool(content.get("notify")),
     )
+
+
+def asset_of(source: str) -> str:
+    """Address of the asset that a batch waits for: that of the documents, of the schema, or of another batch."""
+    return {"documents": DOCUMENTS_ASSET, "warehouse_schema": SCHEMA_ASSET}.get(
+        source, REPORTS_ASSET.format(batch=source)
+    )
+
+
+def _after(path: Path, content: dict[Any, Any]) -> tuple[str, ...]:
+    value = content.get("after")
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(entry, str) and _BATCH_NAME.match(entry) for entry in value):
+        raise ConfigurationError(f"{path.name}: after must be a list of documents, warehouse_schema and batches")
+    if content.get("schedule"):
+        raise ConfigurationError(f"{path.name}: a batch has a schedule or an `after`, not both")
+    return tuple(value)
+
+
+def _minutes(path: Path, content: dict[Any, Any]) -> int | None:
+    value = content.get("deadline_minutes")
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise ConfigurationError(f"{path.name}: deadline_minutes must be a number of minutes")
+    return value
 
 
 def _text(path: Path, content: dict[Any, Any], key: str, default: str) -> str:

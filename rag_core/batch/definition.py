@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 
-from rag_core.batch.file import MAX_QUESTIONS, BatchFile, OwnersFile, check_text, expand_entry
+from rag_core.batch.file import MAX_QUESTIONS, BatchFile, OwnersFile, expand_entry
 from rag_core.connectors.yaml_files import line_of, load_model, read_yaml
 from rag_core.datamodel.question import IDENTIFIER, Batch, Expectation, Question
 from rag_core.errors import ConfigurationError
 
-MANUAL_BATCH = "manual"
 # What a batch may wait for beside other batches: the assets of the DAGs that come before.
 BUILT_IN_SOURCES = ("documents", "warehouse_schema")
-MAX_MANUAL_QUESTIONS = 500
-MAX_QUESTION_CHARACTERS = 2_000
 # Beside the folder of the batch files; optional.
 OWNERS_FILE = "owners.yaml"
 # A file of standing questions is written by people; whatever is larger is not one.
@@ -128,29 +124,3 @@ def find_batch(name_or_path: str, folder: Path) -> Batch:
         known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml"))) or "none"
         raise ConfigurationError(f"there is no batch {name_or_path} in {folder}; it holds: {known}")
     return load_batch(candidate)
-
-
-def batch_from_lines(text: str) -> Batch:
-    """A batch of pasted questions, one a line; a question's id comes from its text, so that a repeat is the same."""
-    lines = list(dict.fromkeys(" ".join(line.split()) for line in text.splitlines() if line.strip()))
-    if not lines:
-        raise ConfigurationError("there is no question: write one a line")
-    if len(lines) > MAX_MANUAL_QUESTIONS:
-        raise ConfigurationError(f"{len(lines)} questions are more than the {MAX_MANUAL_QUESTIONS} of one run")
-    for number, line in enumerate(lines, start=1):
-        if not 3 <= len(line) <= MAX_QUESTION_CHARACTERS:
-            raise ConfigurationError(
-                f"question {number} has {len(line)} characters; 3 to {MAX_QUESTION_CHARACTERS} are allowed"
-            )
-        try:
-            check_text(line)
-        except ValueError as error:
-            raise ConfigurationError(f"question {number}: {error}") from None
-    # Two spellings of one question are one question; the first is kept.
-    questions: dict[str, Question] = {}
-    for line in lines:
-        question_id = f"q_{hashlib.sha256(line.lower().encode()).hexdigest()[:12]}"
-        questions.setdefault(question_id, Question(question_id=question_id, text=line))
-    return Batch(
-        batch=MANUAL_BATCH, title="Questions asked by hand", owner="nightshift", questions=tuple(questions.values())
-    )

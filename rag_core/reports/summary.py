@@ -50,12 +50,13 @@ class RunSummary(Record):
             f'<td style="padding:4px 0;vertical-align:top">{escape(line.state)}</td></tr>'
             for line in self.lines
         )
+        head = "".join(f'<th align="left">{name}</th>' for name in ("Question", "Answer", "State"))
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         rest = "".join(f"<p>{escape(part)}</p>" for part in self._rest())
         return (
             f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(self.subject)}</title></head>'
             f'<body style="font-family:sans-serif;font-size:14px"><p>{escape(self.lead)}</p>'
-            '<table><thead><tr><th align="left">Question</th><th align="left">Answer</th>'
-            f'<th align="left">State</th></tr></thead><tbody>{rows}</tbody></table>{rest}</body></html>'
+            f"{table if rows else ''}{rest}</body></html>"
         )
 
     def payload(self, outcome: BatchOutcome) -> dict[str, Any]:
@@ -107,6 +108,14 @@ def summarise_run(batch: Batch, outcome: BatchOutcome) -> RunSummary:
         lines=lines,
         left_out=max(0, len(ordered) - MAX_LINES),
     )
+
+
+def describe_late_run(batch: Batch, *, minutes: int, run_id: str) -> RunSummary:
+    """What is said of a run that has not ended by its deadline."""
+    title = _line(batch.title)
+    which = f" ({_line(run_id)})" if run_id else ""
+    lead = f"{title}: the run{which} has not ended {minutes} minutes after its start. {batch.owner} answers for it."
+    return RunSummary(subject=f"{title} is late", lead=lead, lines=())
 
 
 def _answer(item: QuestionOutcome) -> str:

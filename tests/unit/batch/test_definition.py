@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from rag_core.batch.definition import batch_from_lines, find_batch, load_batch, load_batches
+from rag_core.batch.definition import find_batch, load_batch, load_batches
 from rag_core.batch.file import batch_schema, schema_text
 from rag_core.batch.skeleton import write_skeleton
 from rag_core.errors import ConfigurationError
@@ -169,25 +169,3 @@ def test_an_unknown_batch_names_the_known_ones(tmp_path: Path) -> None:
         find_batch(str(tmp_path / "missing.yaml"), tmp_path)
     with pytest.raises(ConfigurationError, match="no such folder"):
         load_batches(tmp_path / "nowhere")
-
-
-def test_pasted_lines_become_questions_with_stable_ids() -> None:
-    first = batch_from_lines("What  was revenue?\n\n What was churn?\nwhat was revenue?\n")
-    again = batch_from_lines("What was churn?\nWhat was revenue?")
-    assert [question.text for question in first.questions] == ["What was revenue?", "What was churn?"]
-    assert {question.question_id for question in first.questions} == {q.question_id for q in again.questions}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (" \n", "there is no question"),
-        ("x" * 10_000, "has 10000 characters"),
-        ("ok?\nno", "question 2 has 2 characters"),
-        ("What\x00 is it?", r"question 1: the text holds the control character U\+0000"),
-        ("\n".join(f"What is {number}?" for number in range(501)), "501 questions are more than the 500"),
-    ],
-)
-def test_pasted_lines_are_refused_with_a_reason(text: str, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        batch_from_lines(text)
