@@ -19,6 +19,7 @@ from rag_core.errors import ConfigurationError
 from rag_core.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from rag_core.batch.gate import SchemaGate
     from rag_core.batch.runner import BatchRunner
     from rag_core.connectors.base import ChatModel, Embedder, Warehouse
     from rag_core.connectors.chat_model_ledger import ModelCallLedger
@@ -235,6 +236,17 @@ class Services:
             store=self.store,
             orchestrator=lambda: self.orchestrator,
             reports_folder=self.settings.home / "reports",
+            schema_gate=lambda: self.schema_gate,
+        )
+
+    @cached_property
+    def schema_gate(self) -> SchemaGate:
+        """Holds questions back that a breaking schema change touches."""
+        from rag_core.batch.gate import SchemaGate  # noqa: PLC0415
+        from rag_core.semantics.lineage import model_lineage  # noqa: PLC0415
+
+        return SchemaGate(
+            self.warehouse, self.store, rules=self.policy.drift, lineage=lambda: model_lineage(self.semantic_model)
         )
 
 

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from rag_core.batch.dates import DATE_NAMES
 from rag_core.batch.schedule import check_address, check_cron, check_timezone
 from rag_core.datamodel.base import Record
+from rag_core.datamodel.drift import OnBreaking
 from rag_core.datamodel.question import (
     IDENTIFIER,
     Budget,
@@ -115,6 +116,14 @@ class BatchFile(Record):
     )
     plan_policy: PlanPolicy = Field(
         default="drafts", description="Whether kept plans are replayed as drafts too, or only once approved"
+    )
+    on_breaking_change: OnBreaking | None = Field(
+        default=None,
+        description="When a breaking schema change touches questions: pause them, wait for a decision in Airflow, fail "
+        "the batch, or answer all the same; without it as the policy file says",
+    )
+    decision_minutes: int = Field(
+        default=240, ge=1, le=10_080, description="How long the batch waits for a decision; then they are paused"
     )
     budget: Budget = Field(default=Budget(), description="What a run may use")
     questions: tuple[QuestionEntry, ...] = Field(min_length=1, max_length=MAX_QUESTIONS)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import psycopg
 from psycopg.types.json import Json, Jsonb
@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from rag_core.batch.budget import exhausted
 from rag_core.batch.dates import date_values
+from rag_core.batch.gate import Choice, Gate, HeldQuestion, SchemaGate
 from rag_core.batch.headline import with_headline
 from rag_core.batch.usage import add_usage
 from rag_core.connectors.sql_files import statement
@@ -31,6 +32,7 @@ from rag_core.quality.suites import observe_answer
 from rag_core.quality.validate import judge
 from rag_core.reports.bundle import AnsweredQuestion, RunBundle, answer_fingerprint
 from rag_core.reports.files import draw_charts, render_reports, report_path, write_reports
+from rag_core.reports.summary import summarise_run
 from rag_core.reports.writer import apply_reviews, lock_batch, publish_run, read_history
 
 if TYPE_CHECKING:
@@ -44,10 +46,14 @@ Progress = Callable[[str, Answer], None]
 
 
 class StartedRun(NamedTuple):
-    """A run that was recorded, with its questions in groups for separate processes."""
+    """A run that was recorded, with its questions in groups for separate processes.
+
+    Questions that `gate` holds are in no group. Where its policy is to wait, they are still to be decided on.
+    """
 
     run_id: str
     groups: tuple[tuple[str, ...], ...]
+    gate: Gate = Gate()
 
 
 class _Run(NamedTuple):
@@ -59,24 +65,42 @@ class _Run(NamedTuple):
 
 
 class BatchRunner:
-    """Runs batches against one store. The orchestrator is made when the first question is asked."""
+    """Runs batches against one store. The orchestrator is made when the first question is asked.
 
-    def __init__(self, *, store: Store, orchestrator: Callable[[], Orchestrator], reports_folder: Path) -> None:
+    `schema_gate` makes what holds questions back that a breaking schema change touches; None holds none.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        orchestrator: Callable[[], Orchestrator],
+        reports_folder: Path,
+        schema_gate: Callable[[], SchemaGate] | None = None,
+    ) -> None:
         self._store = store
         self._orchestrator = orchestrator
         self._reports_folder = reports_folder
+        self._schema_gate = schema_gate
 
     def run(
         self, batch: Batch, run_date: date, *, publish: bool = True, progress: Progress | None = None
     ) -> BatchOutcome:
         """All steps one after the other in this process."""
         started = self.start(batch, run_date, publish=publish)
+        # Nobody can be waited for here: the questions are paused, and the report says for what decision.
+        self.pause(started.run_id, started.gate.held)
         for group in started.groups:
             self.answer(started.run_id, group, progress=progress)
         return self.finish(started.run_id)
 
     def start(self, batch: Batch, run_date: date, *, publish: bool = True, group_size: int = 20) -> StartedRun:
-        """Records the run with the batch as it is now, so that a later change of the file does not reach it."""
+        """Records the run with the batch as it is now, so that a later change of the file does not reach it.
+
+        Questions that a breaking schema change touches are left out of the groups; they are paused at once, unless the
+        batch waits for a decision. Raises BatchHeld where the batch is to fail then.
+        """
+        gate = self._schema_gate().look(batch) if self._schema_gate is not None else Gate()
         run_id = str(uuid.uuid4())
         with self._transaction() as connection:
             connection.execute(
@@ -89,9 +113,45 @@ class BatchRunner:
                     "definition": Jsonb(batch.model_dump(mode="json")),
                 },
             )
-        ids = [question.question_id for question in batch.questions]
+        held = {item.question_id for item in gate.held}
+        ids = [question.question_id for question in batch.questions if question.question_id not in held]
         groups = tuple(tuple(ids[start : start + group_size]) for start in range(0, len(ids), group_size))
-        return StartedRun(run_id, groups)
+        if gate.policy != "wait":
+            self.pause(run_id, gate.held)
+        return StartedRun(run_id, groups, gate)
+
+    def pause(self, run_id: str, held: Sequence[HeldQuestion]) -> None:
+        """Stages an answer with the status `paused` and the reason for each of these questions."""
+        run = self._load(run_id) if held else None
+        for item in held:
+            assert run is not None
+            (question,) = _select(run.batch, [item.question_id])
+            answer = _not_answered(question, run.run_date, run_id, f"Paused: {item.reason}.", status="paused")
+            self._stage(run_id, item.question_id, answer)
+
+    def take_up(
+        self,
+        run_id: str,
+        question_ids: Sequence[str],
+        choice: Choice,
+        *,
+        actor: str,
+        became: str = "",
+        events: Sequence[int] = (),
+    ) -> dict[str, Any]:
+        """Carries out a decision on the questions that a run holds: answers those it frees, pauses the others.
+
+        Returns counts by status. See `SchemaGate.take_up` for the arguments and errors.
+        """
+        if self._schema_gate is None:
+            raise ConfigurationError("this runner holds no questions back: there is nothing to decide")
+        batch = self._load(run_id).batch
+        gate = self._schema_gate().take_up(batch, choice, actor=actor, became=became, events=events)
+        still = [item for item in gate.held if item.question_id in question_ids]
+        self.pause(run_id, still)
+        paused = {item.question_id for item in still}
+        counts = self.answer(run_id, [name for name in question_ids if name not in paused])
+        return {**counts, "paused": len(paused)}
 
     def answer(self, run_id: str, question_ids: Sequence[str], *, progress: Progress | None = None) -> dict[str, Any]:
         """Answers these questions of the run and stages each answer at once.
@@ -169,12 +229,13 @@ class BatchRunner:
             if run.publish:
                 publish_run(connection, bundle, path)
             outcome = _summarise(bundle, path)
+            summary = summarise_run(run.batch, outcome).model_dump(mode="json")
             connection.execute(
                 statement("batches/finish_run"),
                 {
                     "run_id": run_id,
                     "state": "finished",
-                    "outcome": Jsonb(outcome.model_dump(mode="json", exclude={"questions"})),
+                    "outcome": Jsonb({**outcome.model_dump(mode="json", exclude={"questions"}), "summary": summary}),
                 },
             )
             # Last, so that a disk that is full takes the rows back too.
@@ -272,7 +333,9 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False)
 
 
-def _not_answered(question: Question, run_date: date, run_id: str, reason: str) -> Answer:
+def _not_answered(
+    question: Question, run_date: date, run_id: str, reason: str, *, status: Literal["failed", "paused"] = "failed"
+) -> Answer:
     text = question.text
     for name, value in date_values(run_date).items():
         text = text.replace("{" + name + "}", value)
@@ -280,7 +343,7 @@ def _not_answered(question: Question, run_date: date, run_id: str, reason: str) 
         question=text,
         question_id=question.question_id,
         run_date=run_date,
-        status="failed",
+        status=status,
         text=reason,
         strategy="none",
         query_type="none",

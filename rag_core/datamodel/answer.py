@@ -10,7 +10,9 @@ from rag_core.datamodel.evidence import Finding, Passage, SqlEvidence
 from rag_core.datamodel.plan import QueryType, Strategy
 from rag_core.datamodel.query import Cell
 
-AnswerStatus = Literal["answered", "partial", "no_evidence", "needs_model", "refused", "needs_clarification", "failed"]
+AnswerStatus = Literal[
+    "answered", "partial", "no_evidence", "needs_model", "refused", "needs_clarification", "paused", "failed"
+]
 
 
 class Citation(Record):

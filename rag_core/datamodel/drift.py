@@ -13,6 +13,7 @@ DriftSeverity = Literal["breaking", "risky", "compatible", "cosmetic"]
 DriftStatus = Literal["baseline", "unchanged", "changed", "incomplete", "held"]
 EventState = Literal["open", "noted", "accepted", "rejected", "mapped", "reverted", "superseded"]
 Effect = Literal["breaks", "may_change_answer"]
+OnBreaking = Literal["pause", "wait", "fail", "answer"]
 LineageKind = Literal["plan", "metric", "dimension", "verified_query", "expectation"]
 ChangeKind = Literal[
     "table_added",
@@ -150,8 +151,15 @@ class DriftRules(Record):
     characters name what is not watched. A snapshot in which more than `hold_share` of the tables, and at least
     `hold_minimum` of them, have vanished is held until somebody confirms it. A rename that nothing proves is proposed
     from `rename_threshold` on.
+
+    A breaking change that touches a batch, and that nothing proves to be a rename, leads by `on_breaking` to a pause of
+    just the questions that it touches, to a pause until somebody has decided in Airflow (wait), to a failed batch, or
+    to nothing: they are answered as far as they can be. A batch file may say otherwise. A batch that starts more than
+    `max_age_minutes` after the last check of the schema has it checked first.
     """
 
+    on_breaking: OnBreaking = "pause"
+    max_age_minutes: int = Field(default=90, ge=0)
     severities: dict[ChangeKind, DriftSeverity] = {}
     ignore_tables: tuple[str, ...] = ("*.*_tmp", "*.tmp_*", "*.*__new", "*.*__old", "*._airbyte_raw_*")
     ignore_columns: tuple[str, ...] = (

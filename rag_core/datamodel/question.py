@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from rag_core.datamodel.base import Record
+from rag_core.datamodel.drift import OnBreaking
 
 Severity = Literal["critical", "warning", "info"]
 ChartKind = Literal["auto", "line", "bar", "table", "none"]
@@ -127,7 +128,9 @@ class Batch(Record):
 
     `batch` is the file's stem; `schedule` a cron text or None; `after` names what must have run before instead of a
     time: `documents`, `warehouse_schema` or other batches. `principal` is the database role that the warehouse is
-    asked as, `plan_policy` whether kept plans are replayed as drafts too or only once approved.
+    asked as, `plan_policy` whether kept plans are replayed as drafts too or only once approved. `on_breaking_change`
+    says what a breaking schema change that touches the batch leads to (None: what the policy file says), and
+    `decision_minutes` how long a batch waits for somebody to decide.
     """
 
     batch: str = Field(pattern=IDENTIFIER)
@@ -144,5 +147,7 @@ class Batch(Record):
     pdf: bool = False
     principal: str | None = None
     plan_policy: PlanPolicy = "drafts"
+    on_breaking_change: OnBreaking | None = None
+    decision_minutes: int = 240
     budget: Budget = Budget()
     questions: tuple[Question, ...] = Field(min_length=1)

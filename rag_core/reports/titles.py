@@ -15,6 +15,7 @@ STATUS_TITLES = {
     "needs_model": "Needs a model",
     "refused": "Refused",
     "needs_clarification": "Needs clarification",
+    "paused": "Paused",
     "failed": "Failed",
 }
 VERDICT_TITLES = {"pass": "Passed", "fail": "Failed", "error": "Could not be made", "not_judged": "Not judged"}
