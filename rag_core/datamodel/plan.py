@@ -50,7 +50,8 @@ class MetricQuery(Record):
     `comparison` adds, for each row, the value of the period before (`previous`) or of the same period a year before
     (`year_ago`) with difference and relative change, or of the `comparison_range` (`range`, without grain). `order`
     sorts by the first metric; without it rows come in the order of the dimensions. `limit` needs an order. `order_by`
-    sorts by the change of a comparison instead.
+    sorts by the change of a comparison instead. `limit_by` are dimensions of the query within each of which the limit
+    counts ("the top 3 products in each region").
 
     With `share`, filters on a dimension that is split by choose the rows shown and not the total. `average_over` is the
     mean of the metric over the days, weeks, months ... of the time range; it goes without `grain`.
@@ -67,6 +68,7 @@ class MetricQuery(Record):
     running_total: bool = False
     order: Literal["ascending", "descending"] | None = None
     limit: int | None = None
+    limit_by: tuple[str, ...] = ()
     order_by: Literal["value", "change", "change_percent"] = "value"
     conditions: tuple[MetricCondition, ...] = ()
     average_over: Grain | None = None

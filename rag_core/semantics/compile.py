@@ -25,6 +25,7 @@ from rag_core.semantics.sources import Group, choose_leaf, group_leaves, leaf_na
 __all__ = ["CompiledQuery", "compile_query"]
 
 FIGURES, RESULT = "figures", "result"
+PLACE = "place_in_group"
 
 
 class CompiledQuery(Record):
@@ -99,6 +100,11 @@ def _check(query: MetricQuery, model: SemanticModel) -> None:
     periods = query.grain is not None
     unfit = (
         (query.limit is not None and query.order is None, "a limit needs an order"),
+        (bool(query.limit_by) and query.limit is None, "a ranking within groups needs a limit"),
+        (
+            bool(query.limit_by) and not set(query.limit_by) < set(query.dimensions),
+            "a ranking within groups needs a dimension to rank",
+        ),
         (any(not item.values for item in query.filters), "a filter needs a value"),
         (any(item.metric not in query.metrics for item in query.conditions), "a condition needs a metric of the query"),
         (query.order_by != "value" and not compared, "an order by change needs a comparison"),
@@ -171,16 +177,32 @@ def _layered(
     for item in query.filters if query.share else ():
         if item.dimension in query.dimensions:
             final = final.where(value_condition(exp.column(item.dimension), item, model.dimensions[item.dimension]))
-    if query.order is not None:
+    if query.limit is not None:
         for name in query.dimensions:  # a row without a product is no product to be ranked
             final = final.where(exp.not_(exp.Is(this=exp.column(name), expression=exp.Null())))
     for condition in query.conditions:
         kind = {">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE, "=": exp.EQ}[condition.operator]
         final = final.where(kind(this=exp.column(condition.metric), expression=literal(condition.value)))
+    if query.limit_by:
+        ctes.append(("ranked", _ranked(final, query, columns)))
+        final = exp.Select().select(*(exp.column(meaning.name) for meaning in columns.meanings)).from_("ranked")
+        final = final.where(exp.LTE(this=exp.column(PLACE), expression=exp.Literal.number(query.limit or 0)))
     final = _ordered(final, query, model, columns)
     for name, tree in ctes:
         final = final.with_(name, as_=tree)
     return final
+
+
+def _ranked(tree: exp.Select, query: MetricQuery, columns: ResultColumns) -> exp.Select:
+    """The rows with their place within their group; a window in a CTE, as not every dialect knows QUALIFY."""
+    terms = [_by(exp.column(columns.order_column), descending=query.order == "descending", nulls_last=True)]
+    terms += [_by(exp.column(name), nulls_last=True) for name in query.dimensions if name not in query.limit_by]
+    place = exp.Window(
+        this=exp.RowNumber(),
+        partition_by=[exp.column(name) for name in query.limit_by],
+        order=exp.Order(expressions=terms),
+    )
+    return tree.select(exp.alias_(place, PLACE))
 
 
 def _fold(parts: list[Part], keys: tuple[str, ...], *, up_to: str | None) -> exp.Select:
@@ -242,12 +264,12 @@ def _counts(expression: str) -> bool:
 
 def _ordered(tree: exp.Select, query: MetricQuery, model: SemanticModel, columns: ResultColumns) -> exp.Select:
     """By the first metric where the query ranks, else by period and dimensions; ties always by the dimensions."""
-    terms: list[exp.Expr] = []
+    terms: list[exp.Expr] = [_by(exp.column(name), nulls_last=True) for name in query.limit_by]
     if query.order is not None:
         terms.append(_by(exp.column(columns.order_column), descending=query.order == "descending", nulls_last=True))
     if query.grain is not None:
         terms.append(_by(exp.column(query.grain)))
-    for name in query.dimensions:
+    for name in (name for name in query.dimensions if name not in query.limit_by):
         order = model.dimensions[name].order
         if order:
             case = exp.Case()
@@ -258,7 +280,7 @@ def _ordered(tree: exp.Select, query: MetricQuery, model: SemanticModel, columns
         terms.append(_by(exp.column(name), nulls_last=True))
     if terms:
         tree = tree.order_by(*terms)
-    return tree.limit(query.limit) if query.limit is not None else tree
+    return tree.limit(query.limit) if query.limit is not None and not query.limit_by else tree
 
 
 def _by(expression: exp.Expr, *, descending: bool = False, nulls_last: bool = False) -> exp.Ordered:

@@ -13,6 +13,7 @@ from rag_core.datamodel.base import Record
 NAME = r"^[a-z][a-z0-9_]{0,50}$"
 Additivity = Literal["additive", "semi_additive", "non_additive"]
 MetricType = Literal["simple", "snapshot", "stock", "ratio", "derived"]
+Shape = Literal["periods", "comparison", "groups", "ranking", "share"]
 Dialect = Literal["postgres", "redshift", "snowflake", "bigquery", "duckdb"]
 
 
@@ -60,8 +61,9 @@ class Dimension(Record):
 
     `adjectives` split too ("regional revenue"); `values` gives the words people use for a stored value; `order` lists
     stored values in their natural order; `parent` is the next coarser dimension; `read_values` False keeps the
-    values out of the index (too many, or personal); `ranked_by` is the metric that "the largest" are ranked by; `empty`
-    are words for having no value at all.
+    values out of the index (too many, or personal); `ranked_by` is the metric that "the largest" are ranked by and that
+    "the size" means; `empty` are words for having no value at all; `asked_as` are question words that ask for a split
+    by it ("why" for the reason, "where" for the region).
     """
 
     label: str
@@ -76,6 +78,7 @@ class Dimension(Record):
     read_values: bool = True
     ranked_by: str | None = None
     empty: tuple[str, ...] = ()
+    asked_as: tuple[str, ...] = ()
     alternatives: tuple[DimensionSource, ...] = ()
     description: str = ""
 
@@ -209,7 +212,11 @@ class SemanticModel(Record):
     """A whole model. Names in it are checked against one another when it is loaded.
 
     `own_names` are names of the asking organisation, which say nothing in a question; `ambiguous` are words with more
-    than one meaning, with the metrics or dimensions they may stand for: they are asked back, never guessed.
+    than one meaning, with the metrics or dimensions they may stand for: they are asked back, never guessed. `readings`
+    are declared exceptions: which meaning such a word has where it is followed over `periods`, put in `comparison` of
+    two periods, split or compared by `groups`, ranked, or put as a `share`; an answer says that it was read so, and a
+    lone figure is still asked back. `next_on_first_day` says what "next quarter" is on the first day of a quarter:
+    asked back, or the one that `begins`.
     """
 
     version: Literal[1] = 1
@@ -221,6 +228,8 @@ class SemanticModel(Record):
     dimensions: dict[str, Dimension]
     metrics: dict[str, Metric]
     ambiguous: dict[str, tuple[str, ...]] = {}
+    readings: dict[str, dict[Shape, str]] = {}
+    next_on_first_day: Literal["ask", "begins"] = "ask"
     verified_queries: dict[str, VerifiedQuery] = {}
 
     @field_validator("entities", "time_dimensions", "dimensions", "metrics", "verified_queries")

@@ -24,7 +24,8 @@ def describe_query(query: MetricQuery, model: SemanticModel) -> str:
         label = query.time_range.label
         text += f", {shown}" + (f" ({label})" if label and label.lower() != shown.lower() else "")
     for item in query.filters:
-        text += f", {_filter(item, model)}"
+        if not _is_implied(item, query):
+            text += f", {_filter(item, model)}"
     if query.comparison_range is not None:
         text += f", compared with {describe_range(query.comparison_range)}"
     elif query.comparison != "none":
@@ -35,15 +36,29 @@ def describe_query(query: MetricQuery, model: SemanticModel) -> str:
         text += ", with the running total"
     for condition in query.conditions:
         text += f", where {model.label(condition.metric)} {condition.operator} {condition.value:f}"
+    return text + _ranking(query, model)
+
+
+def _is_implied(item: DimensionFilter, query: MetricQuery) -> bool:
+    """Whether it only says that what is ranked has a value."""
+    return None in item.values and item.negated and query.order is not None and item.dimension in query.dimensions
+
+
+def _ranking(query: MetricQuery, model: SemanticModel) -> str:
+    text = ""
     if query.order is not None:
         which = "highest" if query.order == "descending" else "lowest"
         count = f"the {query.limit} {which}" if query.limit else f"{which} first"
-        what = labels[0].lower() if query.order_by == "value" else "change"
+        what = model.label(query.metrics[0]).lower() if query.order_by == "value" else "change"
         text += f", {count} by {what}"
+        if query.limit_by:
+            text += f" in each {_listed([model.label(name).lower() for name in query.limit_by])}"
     return text
 
 
 def _filter(item: DimensionFilter, model: SemanticModel) -> str:
+    if None in item.values:
+        return f"only {'with' if item.negated else 'without'} a {model.label(item.dimension).lower()}"
     values = _listed([str(value) for value in item.values], word="or")
     return f"{'without' if item.negated else 'only'} {model.label(item.dimension).lower()} {values}"
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import date
 
-from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.definitions import SemanticModel, Shape
 from rag_core.semantics.fillers import EMPTY_WORDS
 from rag_core.semantics.reading import Reading
 from rag_core.semantics.segment import Span
 from rag_core.semantics.sources import supported
 from rag_core.semantics.unclear import Unclear
 from rag_core.semantics.values import ValueIndex
-from rag_core.semantics.vocabulary import AMOUNT_UNIT, COUNT_UNIT, CURRENCIES, TIME_UNIT
+from rag_core.semantics.vocabulary import AMOUNT_UNIT, COUNT_UNIT, CURRENCIES, SIZE_VERBS, TIME_UNIT
 from rag_core.semantics.words import words
 
 
@@ -37,7 +37,7 @@ class FigureChooser:
             names.append(name)
             self.meanings[span.start, span.end] = f"{self.model.label(name)} (metric {name})"
         names.extend(self._vague(found, self._with_refined(found, names)))
-        if not names and found.rank is not None:
+        if not names:
             names.extend(self._ranked_by(found))
         return list(dict.fromkeys(names))
 
@@ -54,6 +54,7 @@ class FigureChooser:
                 continue
             options = [name for name in span.of("ambiguous")[0].value if name in self.model.metrics]
             able = self._by_unit(found, [name for name in options if self._able(name, found)])
+            able = self._as_declared(found, span, self._as_narrowed(found, span, able))
             if len(able) == 1 and len(options) > 1:
                 found.ambiguous.remove(span)
                 chosen.append(able[0])
@@ -62,17 +63,50 @@ class FigureChooser:
                 self.assumptions.append(f"{span.text!r} is taken as {self.model.label(able[0]).lower()}")
         return chosen
 
+    def _as_narrowed(self, found: Reading, span: Span, options: list[str]) -> list[str]:
+        """The meaning that a word beside it belongs to ("what goods cost"), or that is in percent ("churn in %")."""
+        if len(options) < 2:
+            return options
+        named = {item.target for other in found.modifiers for item in other.of("modifier")}
+        narrowed = [name for name in options if name in named]
+        if len(narrowed) == 1:
+            return narrowed
+        percent = any(role == "share" and item.has("unit") and item.start > span.start for item, role in found.used)
+        rates = [name for name in options if self.model.metrics[name].share_of in options] if percent else []
+        if len(rates) == 1:
+            found.share = False
+            return rates
+        return options
+
+    def _as_declared(self, found: Reading, span: Span, options: list[str]) -> list[str]:
+        """The meaning that the model declares for questions of this shape; the options where it declares none."""
+        declared = self.model.readings.get(span.of("ambiguous")[0].target, {})
+        if len(options) < 2 or not declared:
+            return options
+        chosen = {declared.get(shape) for shape in _shapes(found)}
+        only = chosen.pop() if len(chosen) == 1 else None
+        return [only] if only in options else options
+
     def _ranked_by(self, found: Reading) -> list[str]:
         """The figure that "the largest customers" are ranked by, where the model says so."""
-        names = [item.target for span in found.groups for item in span.of("dimension")]
-        defaults = [self.model.dimensions[name].ranked_by for name in names]
-        chosen = [name for name in defaults if name is not None]
-        if len(chosen) == 1 and found.rank in ("descending", "ascending"):
-            self.assumptions.append(
-                f"the size of a {self.model.label(names[0]).lower()} is its {self.model.label(chosen[0]).lower()}"
-            )
-            return chosen
-        return []
+        ranked = found.rank in ("descending", "ascending")
+        grows = found.change_span is not None and found.change_span.text.lower() in SIZE_VERBS
+        spans = [*found.groups, *(found.carriers if grows or found.size else [])]
+        candidates = [item for span in spans for item in span.of("dimension")]
+        if found.dependence:
+            candidates = [item for use in found.values if use.connector == "part" for item in use.candidates]
+        elif not (ranked or grows or found.size):
+            return []
+        sizes = {item.target: self.model.dimensions[item.target].ranked_by for item in candidates}
+        known = [(name, metric) for name, metric in sizes.items() if metric is not None]
+        if len(known) != 1:
+            return []
+        name, metric = known[0]
+        self.assumptions.append(f"the size of a {self.model.label(name).lower()} is its {self._low(metric)}")
+        return [metric]
+
+    def _low(self, name: str) -> str:
+        return self.model.label(name).lower()
 
     def _by_unit(self, found: Reading, names: list[str]) -> list[str]:
         """The metrics that fit the units that are asked; all where none does, so that the unit is reported later."""
@@ -167,3 +201,26 @@ class FigureChooser:
 
     def _supported(self, metrics: list[str], dimension: str) -> bool:
         return all(supported(self.model, metric, dimension) for metric in metrics)
+
+
+def _shapes(found: Reading) -> set[Shape]:
+    """What a question does with its figure besides asking for it."""
+    shapes: set[Shape] = set()
+    compared = any(base for _, base in found.times) or (len(found.times) > 1 and not found.total)
+    if found.grain is not None or found.trend or found.running:
+        shapes.add("periods")
+    if found.change is not None or compared:
+        shapes.add("comparison")
+    if found.groups or (len(found.values) > 1 and _side_by_side(found)):
+        shapes.add("groups")
+    if found.rank is not None:
+        shapes.add("ranking")
+    if found.share:
+        shapes.add("share")
+    return shapes
+
+
+def _side_by_side(found: Reading) -> bool:
+    """Whether several values of one dimension are named."""
+    targets = [{item.target for item in use.candidates} for use in found.values if not use.negated]
+    return any(left & right for at, left in enumerate(targets) for right in targets[at + 1 :])

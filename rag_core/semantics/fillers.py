@@ -31,8 +31,8 @@ EMPTY_WORDS = frozenset([
 
 # Phrases without meaning of their own.
 IGNORED_PHRASES: tuple[str, ...] = (
-    "break down", "breaking down", "how large", "how high", "how low", "how big", "how well", "how was", "how far",
-    "amount of", "total amount of", "figure for", "value of", "level of", "size of", "volume of", "what is",
+    "break down", "breaking down", "how high", "how low", "how well", "how was", "how far",
+    "amount of", "total amount of", "figure for", "value of", "level of", "volume of", "what is",
     "what was", "what were", "show me", "give me", "tell me", "let me know", "i want to see",
     "i would like to see", "do we have", "did we have", "have we had", "were there", "are there", "was there",
     "is there", "took place", "take place", "in figures", "in numbers", "look like", "looked like", "come to",
@@ -40,8 +40,8 @@ IGNORED_PHRASES: tuple[str, ...] = (
     "of ours", "in our company", "in the company", "in our business", "the company", "our company", "can you",
     "could you", "would you", "can i see", "can i have", "could i see", "we would like to know",
     "i would like to know", "i want to know", "want to know", "do you know", "can you tell me",
-    "could you tell me", "can you give me", "could you give me", "may i see", "will you", "how did", "how does",
-    "how do", "how has", "how have", "what about", "i need", "we need", "as a whole", "taken together",
-    "on record", "all told", "as a number", "all of", "the figures for", "the number for", "size up",
+    "could you tell me", "can you give me", "could you give me", "may i see", "will you", "what about", "i need",
+    "we need", "as a whole", "taken together",
+    "on record", "all told", "as a number", "all of", "the figures for", "the number for",
     "on the whole", "in all",
 )  # fmt: skip

@@ -16,7 +16,7 @@ Kind = Literal[
     "metric", "dimension", "adjective", "value", "ambiguous", "grain", "periodic", "group", "prep", "part",
     "and", "or", "versus", "compare", "not", "share", "running", "change", "trend", "average", "which",
     "rank", "best", "worst", "rank_verb", "note", "condition", "modifier", "companion", "split", "what",
-    "unit", "total", "ignore", "time",
+    "unit", "total", "ignore", "time", "asks", "size", "sized", "dependence", "course",
 ]  # fmt: skip
 
 
@@ -98,15 +98,28 @@ class Lexicon:
                 self.add(text, Candidate("companion", name))
                 for form in _verb_forms(text):
                     self.add(form, Candidate("companion", name))
+        self._add_dimensions(model)
+        for text, options in model.ambiguous.items():
+            self.add(text, Candidate("ambiguous", text, tuple(options)))
+        for text in model.own_names:
+            self.add(text, Candidate("ignore"))
+
+    def _add_dimensions(self, model: SemanticModel) -> None:
         for name, dimension in model.dimensions.items():
             for text in (dimension.label, *dimension.synonyms):
                 self.add(text, Candidate("dimension", name))
             for text in dimension.adjectives:
                 self.add(text, Candidate("adjective", name))
-        for text, options in model.ambiguous.items():
-            self.add(text, Candidate("ambiguous", text, tuple(options)))
-        for text in model.own_names:
-            self.add(text, Candidate("ignore"))
+            for text in dimension.asked_as:
+                self.add(text, Candidate("asks", name))
+            if dimension.ranked_by is not None:
+                self._add_sizes(name, dimension.ranked_by, (dimension.label, *dimension.synonyms))
+
+    def _add_sizes(self, name: str, metric: str, labels: Iterable[str]) -> None:
+        """ "Team sizes": the figure that a dimension is ranked by, split by it."""
+        for text in labels:
+            self.add(f"{text} size", Candidate("metric", metric))
+            self.add(f"{text} size", Candidate("sized", name))
 
     def _add_values(self, model: SemanticModel, values: ValueIndex) -> None:
         for name, dimension in model.dimensions.items():
@@ -136,7 +149,8 @@ class Lexicon:
             ("versus", say.VERSUS_PHRASES), ("compare", say.COMPARE_PHRASES), ("not", say.NEGATIONS),
             ("share", say.SHARE_PHRASES), ("running", say.RUNNING_PHRASES), ("trend", say.TREND_PHRASES),
             ("average", say.AVERAGE_PHRASES), ("which", say.WHICH_PHRASES), ("what", ("what",)),
-            ("best", say.BEST), ("worst", say.WORST),
+            ("best", say.BEST), ("worst", say.WORST), ("size", say.SIZE_PHRASES),
+            ("dependence", say.DEPENDENCE_PHRASES), ("course", say.COURSE_PHRASES),
             ("rank_verb", say.RANK_VERBS), ("split", say.SPLIT_PHRASES),
         )  # fmt: skip
         for kind, phrases in simple:

@@ -75,6 +75,10 @@ def check_references(model: SemanticModel) -> None:
     for term, options in model.ambiguous.items():
         for option in options:
             _known(option, {**model.metrics, **model.dimensions}, "metric or dimension", ("ambiguous", term))
+    for term, meanings in model.readings.items():
+        _known(term, model.ambiguous, "ambiguous word", ("readings", term))
+        for shape, option in meanings.items():
+            _known(option, model.ambiguous[term], f"meaning of {term!r}", ("readings", term, shape))
     for name, query in model.verified_queries.items():
         _check_verified(model, name, query)
 

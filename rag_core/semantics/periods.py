@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from itertools import pairwise
 from typing import Literal
 
 from rag_core.datamodel.plan import Grain, TimeRange
-from rag_core.semantics.calendar import add_months, describe_range, grain_of, shift_range, step
+from rag_core.semantics.calendar import add_months, describe_range, grain_of, period, shift_range, step
 from rag_core.semantics.coverage import not_begun
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.reading import Reading
@@ -34,9 +34,9 @@ def choose_periods(found: Reading, metrics: list[str], model: SemanticModel, run
     """The periods of a reading; raises Unclear where the times do not go together."""
     chosen = Periods(grain=found.grain)  # type: ignore[arg-type]
     chosen.assumptions.extend(mention.assumption for mention, _ in found.times if mention.assumption)
-    for mention, _ in found.times:
-        if mention.unclear:
-            raise Unclear(mention.unclear)
+    found.times = [
+        (_next_period(mention, metrics, model, chosen, run_date), compared) for mention, compared in found.times
+    ]
     main = [_opened(mention, chosen.grain) for mention, compared in found.times if not compared]
     bases = [mention for mention, compared in found.times if compared]
     _main(found, main, chosen, metrics, model)
@@ -56,6 +56,22 @@ def choose_periods(found: Reading, metrics: list[str], model: SemanticModel, run
     return chosen
 
 
+def _next_period(
+    mention: TimeMention, metrics: list[str], model: SemanticModel, chosen: Periods, run_date: date
+) -> TimeMention:
+    """The mention, or the period that begins on the run date where the model says that this is "the next" one."""
+    if not mention.unclear:
+        return mention
+    leaves = [model.metrics[leaf] for name in metrics for leaf in leaf_names(model, name)]
+    ahead = all(leaf.time is not None and model.time_dimensions[leaf.time].future for leaf in leaves)
+    if not (mention.begins and mention.unit is not None and ahead and model.next_on_first_day == "begins"):
+        raise Unclear(mention.unclear)
+    start, end = period(run_date, mention.unit)
+    time_range = TimeRange(start=start, end=end, label=mention.text)
+    chosen.assumptions.append(f"{mention.text} is taken as {describe_range(time_range)}, which begins on {run_date}")
+    return mention.model_copy(update={"time_range": time_range, "unclear": ""})
+
+
 _LENGTH = {"day": 0, "week": 1, "month": 2, "quarter": 3, "year": 4}
 
 
@@ -72,6 +88,11 @@ def _opened(mention: TimeMention, grain: Grain | None) -> TimeMention:
 def _main(found: Reading, main: list[TimeMention], chosen: Periods, metrics: list[str], model: SemanticModel) -> None:
     if not main:
         return
+    if len(main) == 1 and main[0].around is not None:
+        _around(main[0], chosen, metrics, model)
+        return
+    if _opens_rate(main, metrics, model):
+        main = _at_start(found, main)
     if len(main) == 1:
         chosen.time_range = _as_range(main[0], metrics, model)
         return
@@ -103,6 +124,41 @@ def _main(found: Reading, main: list[TimeMention], chosen: Periods, metrics: lis
         _compare_with(ordered[0], chosen)
         return
     raise Unclear("the times named do not go together: ask for one period, or for two to compare")
+
+
+def _around(mention: TimeMention, chosen: Periods, metrics: list[str], model: SemanticModel) -> None:
+    """ "Before and after 1 April": what does not add up can be compared over times that are not equally long."""
+    leaves = [model.metrics[leaf] for name in metrics for leaf in leaf_names(model, name)]
+    level = all(model.metrics[name].type == "ratio" for name in metrics) or all(
+        leaf.additivity == "non_additive" for leaf in leaves
+    )
+    if not level or chosen.grain is not None:
+        raise Unclear(f"{mention.text!r}: the times before and after are not equally long, so name two periods")
+    chosen.time_range, chosen.comparison, chosen.comparison_range = mention.time_range, "range", mention.around
+
+
+def _opens_rate(main: list[TimeMention], metrics: list[str], model: SemanticModel) -> bool:
+    """Whether a figure is measured on what there was at a period's start, so that this start may be named."""
+    leaves = [model.metrics[leaf] for name in metrics for leaf in leaf_names(model, name)]
+    moments = any(mention.kind == "as_of" for mention in main)
+    return moments and any(leaf.type == "stock" and leaf.at == "start" for leaf in leaves)
+
+
+def _at_start(found: Reading, main: list[TimeMention]) -> list[TimeMention]:
+    """ "Of the customers at the start of Q1" names the period; "that we had on 1 January" only repeats it."""
+    if len(main) == 1 and main[0].opening is not None:
+        spans = [*found.companions, *(span for span, _ in found.used)]
+        if not any(span.has("companion") and 0 <= main[0].start - span.end <= 1 for span in spans):
+            return main
+        return [main[0].model_copy(update={"kind": "range", "time_range": main[0].opening})]
+    ranges = [mention for mention in main if mention.kind == "range"]
+    if len(ranges) != 1 or ranges[0].time_range.start is None:
+        return main
+    start = ranges[0].time_range.start
+    repeated = {start, start + timedelta(days=1)}  # just before the day, or on it
+    if all(mention.time_range.end in repeated for mention in main if mention is not ranges[0]):
+        return ranges
+    return main
 
 
 def _one_inside(ranges: list[TimeRange]) -> TimeRange | None:
@@ -249,7 +305,14 @@ def _change(found: Reading, main: list[TimeMention], chosen: Periods, metrics: l
 
 
 def _trend(found: Reading, chosen: Periods) -> None:
-    if not (found.trend or found.running) or chosen.grain is not None or chosen.comparison != "none":
+    if chosen.grain is not None or chosen.comparison != "none":
+        return
+    counted = [mention for mention, _ in found.times if mention.count > 1 and mention.unit is not None]
+    if (found.trend or found.running or found.course) and len(found.times) == len(counted) == 1 and found.rank is None:
+        chosen.grain = counted[0].unit
+        chosen.assumptions.append(f"the course over {counted[0].text} is shown by {chosen.grain}")
+        return
+    if not (found.trend or found.running):
         return
     chosen.grain = "month"
     chosen.assumptions.append("the course over time is shown by month")

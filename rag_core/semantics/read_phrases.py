@@ -89,7 +89,8 @@ class PhraseReader(ValueReader):
             self._grain(span, span.of("periodic")[0].target)
         elif span.has("grain"):
             asked = grouped or self.pending_which is not None or (self.last_role == "group" and "and" in self.pending)
-            if asked or self.pending_rank:
+            mean = self._before(span) in ("average", "mean", "avg") and not span.plural
+            if asked or self.pending_rank or mean:
                 self._grain(span, span.of("grain")[0].target)
             else:
                 self._unknown(span)
@@ -142,6 +143,7 @@ class PhraseReader(ValueReader):
             or ranked
             or self._followed_by_metric()
             or (self.found.compare and span.plural)
+            or (self.found.size and span.plural and not self.found.metrics)
         ):
             self._group(span)
         elif self._carries(span) or self._is_companion(span):
@@ -178,6 +180,10 @@ class PhraseReader(ValueReader):
     def _group(self, span: Span) -> None:
         if self.pending_which is not None or self.pending_rank:
             self.found.rank_singular = not span.plural
+        if self.found.ranked is None and (self.pending_which or self.pending_rank or self.count_ahead):
+            self.found.ranked = span
+        elif self._links() == "group":
+            self.found.within.append(span)
         self.found.groups.append(span)
         self._used(span, "split")
         self._settle()
@@ -214,6 +220,10 @@ class PhraseReader(ValueReader):
             self._used(span, "figure")
         elif "not" in self.pending or (grouped and not ranks):
             self._unknown(span)
+        elif self.found.dependence and not self.found.metrics and self.last_role == "value":
+            self._unknown(span, "it is not said which figure depends on it")
+        elif link == "versus" and not self.found.metrics and not self.found.ambiguous:
+            self._unknown(span, "it is not said which figure is held against it")
         elif known:
             self._used(span, "figure")
         elif self.found.metrics and not self._may_follow(link):

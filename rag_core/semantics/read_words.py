@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from rag_core.semantics.reading import ReaderState, number_of
 from rag_core.semantics.segment import Span
 from rag_core.semantics.time_words import NUMBERS
-from rag_core.semantics.vocabulary import MULTIPLIERS
+from rag_core.semantics.vocabulary import MULTIPLIERS, SUMMED
 
 CONNECTORS = ("group", "part", "prep", "and", "or", "versus", "not")
 _COUNTED = ("top", "bottom", "best", "worst", "highest", "lowest", "largest", "smallest", "biggest", "the highest",
@@ -24,7 +24,9 @@ class WordReader(ReaderState):
             (("rank", "best", "worst"), self._rank),
             (("modifier",), self._modifier),
             (("which",), self._which),
-            (("share", "running", "trend", "average", "compare", "total"), self._flag),
+            (("asks",), self._asks),
+            (("dependence",), self._dependence),
+            (("share", "running", "trend", "average", "compare", "total", "size", "course"), self._flag),
             (("split",), self._split),
             (("change",), self._change),
             (("unit",), self._unit),
@@ -47,14 +49,33 @@ class WordReader(ReaderState):
 
     def _flag(self, span: Span) -> None:
         """Words that switch a kind of calculation on."""
-        kind = next(name for name in ("share", "running", "trend", "average", "compare", "total") if span.has(name))
+        kinds = ("share", "running", "trend", "average", "compare", "total", "size", "course")
+        kind = next(name for name in kinds if span.has(name))
         setattr(self.found, kind, True)
+        if kind in ("size", "course"):
+            self._used(span, "said without meaning")
+            return
         self._used(span, kind)
+        self.found.summed |= kind == "total" and span.text.lower() in SUMMED
         if kind == "average":
             self.found.average_span = span
         if kind == "share":
             self.share_link = self.last_role == "metric"
         self.pending = [name for name in self.pending if name != "prep"]
+
+    def _asks(self, span: Span) -> None:
+        """ "Why did customers leave?": a question word that stands for a split, at the head of the question only."""
+        if span.first == 0:
+            self.found.asks = span
+            self._used(span, "split")
+        else:
+            self._unknown(span)
+
+    def _dependence(self, span: Span) -> None:
+        """ "How dependent was Benelux on one customer": the share that what follows "on" makes up."""
+        self.found.share = self.found.dependence = True
+        self._used(span, "share")
+        self.pending = ["part"] if span.text.lower().endswith("on") else []
 
     def _split(self, span: Span) -> None:
         self.found.compare = True
@@ -64,6 +85,7 @@ class WordReader(ReaderState):
         direction = span.of("change")[0].value
         self.found.amount |= span.text.lower().startswith(("by how", "by what", "how many", "how much"))
         self.found.change = direction or self.found.change or 0
+        self.found.change_span = span
         self._used(span, "change")
         self.pending = []
 
@@ -87,6 +109,8 @@ class WordReader(ReaderState):
             kind = "versus" if span.text.lower() == "against" else kind
         if span.has("prep") and span.has("group"):
             kind = "group"
+        if self.found.dependence and span.text.lower() == "on":
+            kind = "part"
         self.pending.append(kind)
 
     def _rank(self, span: Span) -> None:
@@ -112,6 +136,9 @@ class WordReader(ReaderState):
 
     def _which(self, span: Span) -> None:
         if self.found.metrics and span.has("prep") and not self.pending_which:
+            following = self._peek()
+            if following is None or following.sign:
+                self._unknown(span)  # "... and where?" asks for more than the figure
             self.pending.append("prep")
             return
         self.pending_which = span

@@ -10,6 +10,8 @@ from rag_core.semantics.read_phrases import PhraseReader
 from rag_core.semantics.reading import Reading, number_of
 from rag_core.semantics.segment import Span
 
+LISTING = ("what are the", "what were the", "which are the", "which were the")
+
 
 class Reader(PhraseReader):
     """Walks over the spans once."""
@@ -68,7 +70,13 @@ class Reader(PhraseReader):
 
     def _finish(self) -> None:
         if self.pending_which is not None and not self.found.groups and self.found.grain is None:
-            self.found.unmatched.append(self.pending_which)
+            if self.pending_which.has("asks") and self.pending_which.first == 0:
+                self.found.asks = self.pending_which
+                self._used(self.pending_which, "split")
+            elif self.found.metrics and self.pending_which.text.lower() in LISTING:
+                self._used(self.pending_which, "said without meaning")  # "what were the customers lost ... worth"
+            else:
+                self.found.unmatched.append(self.pending_which)
         if self.count_ahead is not None:
             self.found.unmatched.append(self.count_ahead[1])
         self.found.unmatched.extend(self.negations)

@@ -48,6 +48,7 @@ class Reading:
     rank_singular: bool = False
     note: str | None = None
     change: int | None = None
+    change_span: Span | None = None
     share: bool = False
     running: bool = False
     trend: bool = False
@@ -55,7 +56,14 @@ class Reading:
     average_span: Span | None = None
     compare: bool = False
     total: bool = False
+    summed: bool = False
     which: Span | None = None
+    asks: Span | None = None
+    size: bool = False
+    ranked: Span | None = None
+    within: list[Span] = field(default_factory=list)
+    course: bool = False
+    dependence: bool = False
     used: list[tuple[Span, str]] = field(default_factory=list)
     unmatched: list[Span] = field(default_factory=list)
     ambiguous: list[Span] = field(default_factory=list)

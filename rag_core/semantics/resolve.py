@@ -42,7 +42,8 @@ class Resolver(FigureChooser):
         if not metrics:
             raise Unclear("no figure of the semantic model is named")
         dimensions = [self._dimension(span, metrics) for span in found.groups]
-        filters = self._filters(found, metrics)
+        dimensions += self._sized(found) + self._asked(found, metrics, alone=not dimensions)
+        filters = self._filters(found, metrics) + _ranked_rows(found, dimensions)
         if found.share and any(_RATE.search(span.text) for span in found.metrics):
             raise Unclear(f"{self.model.label(metrics[0])} is a rate: it has no shares")
         share = found.share and self.model.metrics[metrics[0]].unit != "%"
@@ -205,7 +206,7 @@ class Resolver(FigureChooser):
             ):
                 raise Unclear(f"a mean of {self.model.label(metrics[0])} over periods is not defined")
             grain, average_over = None, grain
-        order, limit = self._order(found, metrics[0], dimensions, grain)
+        order, limit, within = self._order(found, metrics, dimensions, grain)
         order_by = "change" if periods.comparison != "none" and found.change is not None and order else "value"
         if order_by == "change":
             self.assumptions.append("the ranking is by the absolute change")
@@ -230,28 +231,73 @@ class Resolver(FigureChooser):
             running_total=found.running,
             order=order,
             limit=limit,
+            limit_by=within,
             order_by=order_by,
             conditions=tuple(conditions),
             average_over=average_over,
         )
 
+    def _sized(self, found: Reading) -> list[str]:
+        """ "Team sizes" splits by team; "the team size of Platform" does not."""
+        filtered = {item.target for use in found.values for item in use.candidates}
+        return [
+            item.target
+            for span in found.metrics
+            for item in span.of("sized")
+            if span.plural and item.target not in filtered
+        ]
+
+    def _asked(self, found: Reading, metrics: list[str], *, alone: bool) -> list[str]:
+        """ "Why did customers leave?" asks for the reasons; "why did it change?" for a cause, which no figure says."""
+        if found.asks is None:
+            return []
+        span = found.asks
+        names = [item.target for item in span.of("asks") if self._supported(metrics, item.target)]
+        computed = found.change is not None or found.trend or found.compare or found.share or found.rank is not None
+        if len(names) != 1 or not alone or computed or found.grain is not None:
+            found.unmatched.append(span)
+            return []
+        found.note = found.note or "descending"
+        self.meanings[span.start, span.end] = f"split by {self.model.label(names[0])} (dimension {names[0]})"
+        self.assumptions.append(f"{span.text.lower()!r} asks for the {self.model.label(names[0]).lower()}")
+        return names
+
     def _order(
-        self, found: Reading, metric: str, dimensions: list[str], grain: Grain | None
-    ) -> tuple[str | None, int | None]:
+        self, found: Reading, metrics: list[str], dimensions: list[str], grain: Grain | None
+    ) -> tuple[str | None, int | None, tuple[str, ...]]:
+        metric = metrics[0]
+        if found.rank is not None and found.summed:
+            raise Unclear("the sum over what is ranked first is not supported: ask for the ranking")
         if found.rank is None:
             ordered = found.note if dimensions else None
-            return ordered, None
+            return ordered, None, ()
         if not dimensions and grain is None:
             raise Unclear("a ranking needs something to rank: by region, product, month, ...")
         if dimensions and grain is not None:
             raise Unclear("a ranking within each period is not supported: ask for one period")
-        if len(dimensions) > 1 and found.rank_count is not None:
-            raise Unclear("a ranking within each group is not supported: ask for one dimension")
+        limit = found.rank_count if found.rank_count is not None else (1 if found.rank_singular else None)
+        within = self._within(found, metrics, dimensions) if len(dimensions) > 1 and limit is not None else ()
+        if limit is None and found.ranked is not None and found.within:
+            raise Unclear(f"say how many {found.ranked.text} of each {found.within[0].text}")
         direction = found.rank
         if direction in ("best", "worst"):
             better = self.model.metrics[metric].better
             if better is None:
                 raise Unclear(f"it is not defined whether a high or a low {self.model.label(metric).lower()} is good")
             direction = "descending" if (better == "higher") == (direction == "best") else "ascending"
-        limit = found.rank_count if found.rank_count is not None else (1 if found.rank_singular else None)
-        return direction, limit
+        return direction, limit, within
+
+    def _within(self, found: Reading, metrics: list[str], dimensions: list[str]) -> tuple[str, ...]:
+        """The dimensions within each of which it is ranked: "the top 3 products in each region"."""
+        within = tuple(self._dimension(span, metrics) for span in found.within)
+        ranked = self._dimension(found.ranked, metrics) if found.ranked is not None else ""
+        if ranked in within or {ranked, *within} != set(dimensions):
+            raise Unclear("it is not clear what is ranked within what: ask for the top products in each region")
+        return within
+
+
+def _ranked_rows(found: Reading, dimensions: list[str]) -> list[DimensionFilter]:
+    """A row without a product is no product to be ranked; where a limit is asked the compiler sees to that."""
+    if found.rank is None or found.rank_count is not None or found.rank_singular:
+        return []
+    return [DimensionFilter(dimension=name, values=(None,), negated=True) for name in dimensions]

@@ -8,6 +8,7 @@ year stands beside it; that reading is reported as an assumption.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Literal
@@ -28,8 +29,9 @@ class TimeMention(Record):
     "year_ago" is said ("year over year", "than a year earlier"). `relative` is what a "previous quarter" or "last
     year" says when it stands beside another time; `grain` is the unit named. `ends` are the first and the last period
     of "from Q1 to Q2", which a change is measured between. `unit` (with `count` in "the three months before") is what
-    "each of the last four quarters" is cut by; `opens` is set where "from" stands before it; `unclear` says why the
-    time has two readings.
+    "each of the last four quarters" is cut by; `opens` is set where "from" stands before it, `begins` for "next
+    quarter"; `opening` is the period whose start "at the start of Q1" names; `around` is the time before the moment of
+    "before and after"; `unclear` says why the time has two readings.
     """
 
     start: int
@@ -44,6 +46,9 @@ class TimeMention(Record):
     unit: Grain | None = None
     count: int = 0
     opens: bool = False
+    begins: bool = False
+    opening: TimeRange | None = None
+    around: TimeRange | None = None
     assumption: str = ""
     unclear: str = ""
 
@@ -95,6 +100,9 @@ _UNITS_BEFORE = re.compile(
 _SAME_OF = re.compile(
     rf"(?:the\s+|in\s+the\s+)?same\s+(?:period|time|quarter|months?|weeks?|half|days?)\s+(?:of|in)\s+(?P<year>{YEAR})"
 )
+_AROUND = re.compile(rf"before\s+and\s+(?P<word>after|since)\s+(?P<point>{POINT})")
+# Where it begins depends on who is asked (the sky, the trade, the quarter): it is asked back, never guessed.
+_SEASON = re.compile(rf"(?:the\s+)?(?P<name>spring|summer|autumn|winter)(?:\s+(?:of\s+)?(?P<year>{YEAR}))?\b")
 _AGO = re.compile(rf"(?P<count>{COUNT})\s+(?P<unit>{UNIT})\s+ago\b")
 
 
@@ -115,12 +123,12 @@ def find_times(text: str, run_date: date) -> tuple[TimeMention, ...]:
 
 
 def _mention_at(text: str, at: int, run_date: date) -> TimeMention | None:
-    candidates = [
-        candidate
-        for reader in (_read_comparison, _read_fixed, _read_between, _read_open, _read_as_of, _read_point)
-        if (candidate := reader(text, at, run_date)) is not None
-    ]
+    candidates = [candidate for reader in _readers() if (candidate := reader(text, at, run_date)) is not None]
     return max(candidates, key=lambda mention: mention.end, default=None)
+
+
+def _readers() -> tuple[Callable[[str, int, date], TimeMention | None], ...]:
+    return _read_comparison, _read_fixed, _read_around, _read_between, _read_open, _read_as_of, _read_point
 
 
 def _read_comparison(text: str, at: int, run_date: date) -> TimeMention | None:
@@ -164,6 +172,22 @@ def _read_fixed(text: str, at: int, run_date: date) -> TimeMention | None:
         start, end = resolve(Point(unit=grain, offset=-count_of(found["count"])), run_date)
         return _ranged(found, start, end, found.group(), grain=grain)
     return None
+
+
+def _read_around(text: str, at: int, run_date: date) -> TimeMention | None:
+    """ "Before and after 1 April", and seasons, which have no first day that everybody agrees on."""
+    if found := _SEASON.match(text, at):
+        return _mention(found).model_copy(
+            update={"unclear": f"{found.group()!r} has no fixed first day: name the months or the quarter"}
+        )
+    found = _AROUND.match(text, at)
+    point = parse_point(found["point"]) if found is not None else None
+    if found is None or point is None:
+        return None
+    first, following = resolve(point, run_date)
+    start = first if found["word"] == "since" or point.unit == "day" else following
+    mention = _mention(found, time_range=TimeRange(start=start, end=max(run_date, following), label=f"since {start}"))
+    return mention.model_copy(update={"around": TimeRange(end=first), "assumption": _assumed(point, run_date)})
 
 
 def _read_between(text: str, at: int, run_date: date) -> TimeMention | None:
@@ -230,7 +254,10 @@ def _read_as_of(text: str, at: int, run_date: date) -> TimeMention | None:
         return None
     start, end = resolve(point, run_date)
     time_range = TimeRange(end=start if opening else end, label=found.group())
-    return _mention(found, kind="as_of", time_range=time_range, assumption=_assumed(point, run_date), grain=point.unit)
+    assumed = _assumed(point, run_date)
+    mention = _mention(found, kind="as_of", time_range=time_range, assumption=assumed, grain=point.unit)
+    opened = TimeRange(start=start, end=end, label=opening) if opening else None
+    return mention.model_copy(update={"opening": opened})
 
 
 def _read_point(text: str, at: int, run_date: date) -> TimeMention | None:
@@ -248,8 +275,10 @@ def _read_point(text: str, at: int, run_date: date) -> TimeMention | None:
         relative=point.offset == -1 and point.count == 1 and point.part is None,
         grain=point.grain,
         unit=point.unit if point.part is None and point.day is None else point.grain,
+        count=point.count if point.part is None else 0,
         assumption=_assumed(point, run_date),
         unclear=_unclear_next(point, label, run_date),
+        begins=point.offset == 1 and point.count == 1,
     )
 
 

@@ -86,8 +86,9 @@ class Planner:
         whole = self._matcher.match(question, run_date)
         if whole.complete and not any(clause.asks_documents for clause in read_clauses(question)):
             only: list[Step] = [self._sql_step("s1", whole)]
-            return self._plan(question, run_date, only, _strategy(only)), Usage()
-        steps, unmatched, clarification = self._read_by_clause(question, run_date, whole)
+            return self._plan(question, run_date, only, _strategy(only), read_so=whole.assumptions), Usage()
+        read_so: list[str] = []
+        steps, unmatched, clarification = self._read_by_clause(question, run_date, whole, read_so)
         # What asks for documents by its own words goes there; for the rest a router knows better than a guess.
         guessed = unmatched or any(
             step.kind == "search" and not any(clause.asks_documents for clause in read_clauses(step.task))
@@ -95,15 +96,26 @@ class Planner:
         )
         if guessed and not clarification and self._router is not None and strategy == "auto":
             return self._plan_by_model(question, run_date, steps, unmatched, tables)
-        plan = self._plan(question, run_date, steps, _strategy(steps), unmatched=unmatched, clarification=clarification)
+        plan = self._plan(
+            question,
+            run_date,
+            steps,
+            _strategy(steps),
+            unmatched=unmatched,
+            clarification=clarification,
+            read_so=read_so,
+        )
         return plan, Usage()
 
     # ------------------------------------------------------------------ without a model
 
     def _read_by_clause(
-        self, question: str, run_date: date, whole: Match
+        self, question: str, run_date: date, whole: Match, read_so: list[str]
     ) -> tuple[list[Step], tuple[str, ...], str | None]:
-        """Steps, words of number clauses that were not understood, and a question back to the asker."""
+        """Steps, words of number clauses that were not understood, and a question back to the asker.
+
+        What was assumed of the figures is added to `read_so`.
+        """
         clauses = read_clauses(question)
         steps: list[Step] = []
         searches: list[Clause] = []
@@ -122,6 +134,7 @@ class Planner:
             elif match.complete and not clause.asks_documents:
                 step = self._sql_step(f"s{len(steps) + 1}", match)
                 steps.append(step)
+                read_so += match.assumptions
                 if step.metric_query is not None:
                     queries.append(step.metric_query)
             else:
@@ -236,6 +249,7 @@ class Planner:
         unmatched: tuple[str, ...] = (),
         clarification: str | None = None,
         reasoning: str = "",
+        read_so: Sequence[str] = (),
     ) -> Plan:
         kinds = {step.kind for step in steps}
         query_type: QueryType = (
@@ -249,7 +263,7 @@ class Planner:
             complexity="simple" if len(steps) < 2 and len(read_clauses(question)) < 2 else "complex",
             strategy=strategy,
             steps=tuple(steps),
-            reasoning=reasoning or _reasoning(query_type, steps),
+            reasoning=(reasoning or _reasoning(query_type, steps)) + _told(read_so),
             unmatched=unmatched,
             clarification=clarification,
         )
@@ -277,6 +291,8 @@ def plan_id(question: str, steps: Sequence[Step]) -> str:
     def timeless(step: Step) -> dict[str, object]:
         value = step.model_dump(mode="json", exclude={"task", "query"})
         query = value.get("metric_query")
+        if isinstance(query, dict) and not query.get("limit_by"):
+            query.pop("limit_by", None)  # plans kept before the field existed keep their ids
         if isinstance(query, dict) and isinstance(query.get("time_range"), dict):
             query["time_range"] = query["time_range"].get("label")
         return value
@@ -320,6 +336,11 @@ def _clarification(match: Match) -> str:
         return f"{match.reason[:1].upper()}{match.reason[1:]}" + ("" if match.reason.endswith(".") else ".")
     question = match.ambiguous[0].question
     return f"{question[:1].upper()}{question[1:].rstrip('.?')}. Which one is meant?"
+
+
+def _told(read_so: Sequence[str]) -> str:
+    """What was assumed in reading the question, for the explanation."""
+    return f"; it was read so: {'; '.join(dict.fromkeys(read_so))}" if read_so else ""
 
 
 def _reasoning(query_type: QueryType, steps: Sequence[Step]) -> str:
