@@ -10,6 +10,7 @@ from psycopg import sql
 
 from ingestion.documents import Chunk
 from ingestion.embed import embed_texts, text_hash
+from ingestion.packing import pack_postings
 from rag_core.connectors.base import Embedder
 from rag_core.connectors.pgvector import EXACT_SCAN_WINDOWS
 from rag_core.connectors.sql_files import statement, template
@@ -17,6 +18,7 @@ from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
 
 CHUNKS_TOGETHER = 200
+_VACUUMS = ("vacuum_postings", "vacuum_blocks", "vacuum_windows", "vacuum_terms", "vacuum_chunks", "vacuum_documents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +167,13 @@ def graph_name(version_no: int) -> str:
 
 
 def maintain_index(store: Store, version: IndexVersion) -> bool:
-    """Refreshes visibility and statistics after many writes, and builds the graph where there are vectors enough.
+    """Packs postings, refreshes visibility and statistics, and builds the graph where there are vectors enough.
 
     Returns whether the graph was built now. It is built beside the writes, not under a lock.
     """
+    pack_postings(store)
     with psycopg.connect(store.dsn, autocommit=True) as connection:
-        for name in ("vacuum_postings", "vacuum_windows", "vacuum_terms", "vacuum_chunks", "vacuum_documents"):
+        for name in _VACUUMS:
             connection.execute(statement(f"index/{name}"))
         row = connection.execute(
             statement("index/select_graph_need"),

@@ -13,6 +13,7 @@ from psycopg import sql
 from psycopg.rows import class_row
 
 from rag_core.connectors.sql_files import statement, template
+from rag_core.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 # Below this number of vectors an exact scan is as fast as the graph and finds everything (docs/evaluation.md).
 EXACT_SCAN_WINDOWS = 20_000
+
+# (name, value) pairs that a document must have, all of them; values in lower case, as attributes are stored.
+Filters = Sequence[tuple[str, str]]
+# (term, segment, positions, frequencies): the latter two as big-endian two-byte integers.
+PostingBlock = tuple[int, int, bytes, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,44 +118,58 @@ class IndexReader:
         rows = self._connection.execute(statement("search/select_terms"), {"terms": sorted(terms)})
         return {term: (term_no, chunks) for term, term_no, chunks in rows}
 
-    def score_terms(
-        self,
-        weights: Mapping[int, float],
-        norm: tuple[float, float],
-        *,
-        depth: int,
-        documents: Sequence[int] | None = None,
-    ) -> list[tuple[int, float]]:
-        """The `depth` best (chunk_no, BM25 score). `weights`: term number -> weight; `norm` is bm25.length_norm's."""
-        if not weights or (documents is not None and not documents):
+    def segments(self) -> list[tuple[int, int]]:
+        """(number, last chunk it covers) of each segment of packed postings, in the order of their chunks."""
+        return [(number, last) for number, last in self._connection.execute(statement("search/select_segments"))]
+
+    def segment_columns(self, segments: Sequence[int]) -> list[tuple[int, bytes, bytes, bytes]]:
+        """(number, chunk numbers, document numbers, lengths), the latter three as big-endian four-byte integers."""
+        if not segments:
             return []
-        name = "search/score_terms" if documents is None else "search/score_terms_filtered"
+        with self._connection.cursor(binary=True) as cursor:
+            cursor.execute(statement("search/select_segment_columns"), {"segments": list(segments)})
+            return cursor.fetchall()
+
+    def tombstones(self) -> list[int]:
+        """Numbers of chunks that are gone though a segment may hold them, in order."""
+        return [row[0] for row in self._connection.execute(statement("search/select_tombstones"))]
+
+    def blocks(self, terms: Sequence[int]) -> list[PostingBlock]:
+        """Packed postings of these terms in every segment."""
+        with self._connection.cursor(binary=True) as cursor:
+            cursor.execute(statement("search/select_blocks"), {"terms": list(terms)})
+            return cursor.fetchall()
+
+    def score_unpacked(
+        self, weights: Mapping[int, float], norm: tuple[float, float], after: int, *, depth: int | None
+    ) -> list[tuple[int, int, float]]:
+        """The `depth` best (chunk_no, document_no, BM25 score) of chunks numbered above `after`; all where None.
+
+        `weights`: term number -> weight; `norm` is bm25.length_norm's.
+        """
         parameters = {
             "terms": list(weights),
             "weights": list(weights.values()),
             "base": norm[0],
             "slope": norm[1],
+            "after": after,
             "depth": depth,
-            "documents": None if documents is None else list(documents),
         }
-        rows = self._connection.execute(statement(name), parameters, prepare=_prepare(documents))
-        return [(chunk_no, float(score)) for chunk_no, score in rows]
+        rows = self._connection.execute(statement("search/score_unpacked"), parameters)
+        return [(chunk_no, document_no, float(score)) for chunk_no, document_no, score in rows]
 
-    def filtered_documents(self, filters: Mapping[str, str]) -> list[int]:
-        """Numbers of the documents that have all of these attributes, compared without regard to case."""
-        rows = self._connection.execute(
-            statement("search/select_filtered_documents"),
-            {"names": list(filters), "values": list(filters.values()), "wanted": len(filters)},
-        )
+    def filtered_documents(self, filters: Filters) -> list[int]:
+        """Numbers of the documents that have all of these attributes, in order; values are compared as they are."""
+        rows = self._connection.execute(statement("search/select_filtered_documents"), _filter_values(filters))
         return [row[0] for row in rows]
 
-    def count_windows(self, version_no: int, documents: Sequence[int] | None = None) -> int:
-        """Vectors of an index version, of all documents or of these."""
-        if documents is None:
+    def count_windows(self, version_no: int, filters: Filters = ()) -> int:
+        """Vectors of an index version, of all documents or of those that a filter keeps."""
+        if not filters:
             row = self._connection.execute(statement("search/count_windows"), {"version": version_no}).fetchone()
         else:
             row = self._connection.execute(
-                statement("search/count_filtered_windows"), {"version": version_no, "documents": list(documents)}
+                statement("search/count_filtered_windows"), {"version": version_no, **_filter_values(filters)}
             ).fetchone()
         return int(row[0]) if row else 0
 
@@ -160,29 +180,37 @@ class IndexReader:
         *,
         depth: int,
         exact: bool,
-        documents: Sequence[int] | None = None,
+        filters: Filters = (),
+        documents: Sequence[int] = (),
     ) -> list[tuple[int, float]]:
-        """The `depth` nearest (chunk_no, cosine of its best window), best first; approximate unless `exact`."""
-        if documents is not None and not documents:
-            return []
+        """The `depth` nearest (chunk_no, cosine of its best window), best first; approximate unless `exact`.
+
+        An exact scan of a filtered set is led to its vectors by the numbers in `documents`; the graph meets vectors of
+        all documents and asks of each whether its document passes `filters`.
+        """
         # A chunk has up to a handful of windows: more of them are fetched than chunks are wanted.
-        parameters = {
+        parameters: dict[str, Any] = {
             "vector": vector_text(vector),
             "version": serving.version_no,
             "windows": depth * 2,
             "depth": depth,
-            "documents": None if documents is None else list(documents),
         }
-        suffix = "" if documents is None else "_filtered"
+        suffix = "_filtered" if filters else ""
         query: LiteralString | sql.Composed
+        prepare: bool | None = None
         if exact:
             query = statement(f"search/select_nearest_exact{suffix}")
+            if filters:
+                parameters["documents"] = list(documents)
+                # PostgreSQL looks numbers up in a hash table only where it plans with the list at hand.
+                prepare = False
         else:
             self._connection.execute(statement("search/set_graph_scan"))
+            parameters |= _filter_values(filters)
             query = template(f"search/select_nearest_approximate{suffix}").format(
                 dimensions=sql.Literal(serving.dimensions), version=sql.Literal(serving.version_no)
             )
-        rows = self._connection.execute(query, parameters, prepare=_prepare(documents))
+        rows = self._connection.execute(query, parameters, prepare=prepare)
         return [(chunk_no, float(cosine)) for chunk_no, cosine in rows]
 
     def candidates(self, chunks: Sequence[int]) -> dict[int, Candidate]:
@@ -218,15 +246,32 @@ class IndexReader:
             return {passage.chunk_no: passage for passage in cursor}
 
 
-def _prepare(documents: Sequence[int] | None) -> bool | None:
-    # PostgreSQL looks numbers up in a hash table only where it plans with the list at hand; a prepared plan compares
-    # each row with thousands of numbers one by one.
-    return None if documents is None else False
+def _filter_values(filters: Filters) -> dict[str, Any]:
+    return {
+        "names": [name for name, _ in filters],
+        "values": [value for _, value in filters],
+        "wanted": len(filters),
+    }
 
 
 @contextmanager
 def open_reader(store: Store) -> Iterator[IndexReader]:
-    """A reader on one snapshot of the index; nothing can be written through it."""
-    with store.connection() as connection:
-        connection.execute(statement("search/begin_snapshot"))
-        yield IndexReader(connection)
+    """A reader on one snapshot of the index; nothing can be written through it.
+
+    Raises ServiceUnavailable where the store is lost while it is read.
+    """
+    try:
+        with store.connection() as connection:
+            connection.execute(statement("search/begin_snapshot"))
+            yield IndexReader(connection)
+    except psycopg.OperationalError as error:
+        if is_lost(error):
+            told = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+            raise ServiceUnavailable(f"the store was lost during a search ({told}): try again") from error
+        raise
+
+
+def is_lost(error: psycopg.OperationalError) -> bool:
+    """Whether an error means that the server is gone; others of its class are a full disk or a deadlock."""
+    state = error.sqlstate
+    return state is None or state.startswith("08") or state in {"57P01", "57P02", "57P03"}

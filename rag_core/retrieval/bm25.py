@@ -9,7 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rag_core.connectors.pgvector import IndexReader
+    from rag_core.retrieval.selection import Selection
 
 K1 = 1.5
 B = 0.75
@@ -44,9 +48,23 @@ class LexicalIndex(Protocol):
     """Where scores are computed: postings in plain PostgreSQL, or an extension that knows BM25."""
 
     def score(
-        self, terms: Sequence[QueryTerm], statistics: CorpusStatistics, *, depth: int, documents: Sequence[int] | None
+        self,
+        reader: IndexReader,
+        generation: int,
+        terms: Sequence[QueryTerm],
+        statistics: CorpusStatistics,
+        *,
+        depth: int,
+        selection: Selection | None,
     ) -> list[tuple[int, float]]:
-        """The `depth` best (chunk_no, score), best first; `documents` limits them to those document numbers."""
+        """The `depth` best (chunk_no, score), best first, equal scores by number.
+
+        Args:
+            reader: one snapshot of the index, whose state is `generation`.
+            terms: of the query, with their weights.
+            statistics: of the whole index, also where a selection is searched.
+            selection: the only documents that count, None for all.
+        """
         ...
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from rag_core.connectors.pgvector import EXACT_SCAN_WINDOWS, Candidate, IndexReader, IndexState
 from rag_core.retrieval import bm25
+from rag_core.retrieval.selection import Selection
 from rag_core.retrieval.tokens import tokenize
 
 # Share of its words that a title must have in common with the question to count as named by it.
@@ -38,22 +39,22 @@ class Legs:
 def run_legs(
     reader: IndexReader,
     state: IndexState,
+    lexical: bm25.LexicalIndex | None,
     terms: Mapping[str, float],
     vector: Sequence[float] | None,
     *,
-    lexical: bool,
-    documents: Sequence[int] | None,
+    selection: Selection | None,
     windows: int,
     depth: int,
 ) -> Legs:
     """Asks the index.
 
     Args:
+        lexical: scores words, None to leave that leg out; the terms' frequencies are read in any case.
         terms: terms of the question with their counts.
         vector: of the question, None to leave the dense leg out.
-        lexical: whether the lexical leg is wanted; the terms' frequencies are read in any case.
-        documents: numbers of the only documents that count, None for all.
-        windows: number of vectors of these documents, which decides between an exact scan and the graph.
+        selection: the only documents that count, None for all.
+        windows: number of vectors of all documents; with those of the selection it decides on the kind of scan.
         depth: chunks wanted of each leg.
     """
     known = reader.terms(terms) if terms else {}
@@ -61,17 +62,34 @@ def run_legs(
         frequencies={term: chunks for term, (_, chunks) in known.items()},
         numbers={term_no: term for term, (term_no, _) in known.items()},
     )
-    if lexical:
+    if lexical is not None:
         statistics = bm25.CorpusStatistics(state.chunks, state.terms)
-        weights = {each.term_no: each.weight for each in bm25.query_terms(terms, known, statistics)}
-        found = reader.score_terms(weights, bm25.length_norm(statistics), depth=depth, documents=documents)
-        # Sums of floats come in the order of the plan: equal sums must stay equal.
-        legs.bm25 = _ordered([(key, round(score, 9)) for key, score in found])
+        weighted = bm25.query_terms(terms, known, statistics)
+        legs.bm25 = lexical.score(reader, state.generation, weighted, statistics, depth=depth, selection=selection)
     if vector is not None and state.serving is not None:
-        exact = windows <= EXACT_SCAN_WINDOWS
-        legs.scan, legs.windows = "exact" if exact else "graph", windows
-        legs.dense = _ordered(reader.nearest(vector, state.serving, depth=depth, exact=exact, documents=documents))
+        kept = windows if selection is None else selection.windows
+        exact = scans_exactly(kept, windows)
+        legs.scan, legs.windows = "exact" if exact else "graph", kept
+        if kept:
+            found = reader.nearest(
+                vector,
+                state.serving,
+                depth=depth,
+                exact=exact,
+                filters=() if selection is None else selection.filters,
+                documents=() if selection is None else selection.documents,
+            )
+            legs.dense = _ordered(found)
     return legs
+
+
+def scans_exactly(kept: int, windows: int) -> bool:
+    """Whether all `kept` vectors of a filter are compared, and not the graph of all `windows` followed.
+
+    Comparing costs the same for each vector; following the graph costs the more the fewer of the vectors that it meets
+    pass the filter, so the fewer they are, the sooner comparing wins.
+    """
+    return kept * kept <= windows * EXACT_SCAN_WINDOWS
 
 
 def title_leg(candidates: Mapping[int, Candidate], weights: Mapping[str, float]) -> Ranked:

@@ -13,10 +13,13 @@ from rag_core.datamodel.evidence import Passage, Scores, SearchOutcome
 from rag_core.errors import ConfigurationError
 from rag_core.retrieval import fusion, recency, relevance
 from rag_core.retrieval.ambiguity import Stated, find_disagreement
+from rag_core.retrieval.bm25 import LexicalIndex
 from rag_core.retrieval.caching import RecentCache
 from rag_core.retrieval.classify import Classification, Vocabulary, classify
 from rag_core.retrieval.legs import Legs, blend_leg, run_legs, title_leg
 from rag_core.retrieval.passages import key_sentences
+from rag_core.retrieval.postings import PackedPostings
+from rag_core.retrieval.selection import Selections
 from rag_core.retrieval.tokens import tokenize
 from rag_core.retrieval.tuning import SearchTuning, standing
 
@@ -66,6 +69,7 @@ class HybridSearch:
             by its setting; without it such a search is refused.
         today: the day that ages are counted from; today's date in UTC where None.
         tuning: figures of the ranking.
+        lexical: where BM25 is scored; the packed postings of the store where None.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class HybridSearch:
         *,
         today: date | None = None,
         tuning: SearchTuning | None = None,
+        lexical: LexicalIndex | None = None,
         open_embedder: Callable[[str], Embedder] | None = None,
     ) -> None:
         self._store = store
@@ -84,8 +89,8 @@ class HybridSearch:
         self._tuning = tuning or SearchTuning()
         self._vectors: RecentCache[list[float]] = RecentCache(CACHED_VECTORS)
         self._results: RecentCache[SearchOutcome] = RecentCache(CACHED_RESULTS)
-        self._documents: RecentCache[list[int]] = RecentCache(CACHED_RESULTS)
-        self._windows: RecentCache[int] = RecentCache(CACHED_RESULTS)
+        self._selections = Selections()
+        self._lexical: LexicalIndex = lexical or PackedPostings()
         self._vocabulary: RecentCache[Vocabulary] = RecentCache(2)
         self._old_embedders: RecentCache[Embedder] = RecentCache(1)
 
@@ -170,18 +175,18 @@ class HybridSearch:
         classified: Classification,
         filters: tuple[tuple[str, str], ...],
     ) -> _Found:
-        documents = self._filtered(reader, state, filters)
+        selection = self._selections.select(reader, state, filters)
         vector = None
         if request.mode != "bm25" and state.serving is not None:
             vector = self._vector_of(self._serving_embedder(state), request.text)
         legs = run_legs(
             reader,
             state,
+            None if request.mode == "dense" else self._lexical,
             request.terms,
             vector,
-            lexical=request.mode != "dense",
-            documents=documents,
-            windows=self._count_windows(reader, state, filters, documents),
+            selection=selection,
+            windows=self._selections.all_windows(reader, state),
             depth=max(LEG_DEPTH, request.top),
         )
         weights = relevance.term_weights(request.terms, legs.frequencies, state.chunks)
@@ -193,7 +198,7 @@ class HybridSearch:
             legs=legs,
             weights=weights,
             ranked=ranked,
-            documents=None if documents is None else len(documents),
+            documents=None if selection is None else len(selection.documents),
             null_reason=relevance.judge(evidence, limits, found=bool(ranked), dense=vector is not None),
             evidence=evidence,
         )
@@ -241,34 +246,6 @@ class HybridSearch:
         # Ties in the order of the documents' paths, which does not depend on when they were indexed.
         ranked.sort(key=lambda item: (-round(item[0], 12), item[2].source, item[2].path, item[2].ordinal))
         return ranked
-
-    def _filtered(
-        self, reader: IndexReader, state: IndexState, filters: tuple[tuple[str, str], ...]
-    ) -> list[int] | None:
-        if not filters:
-            return None
-        key = (state.generation, filters)
-        documents = self._documents.get(key)
-        if documents is None:
-            documents = reader.filtered_documents(dict(filters))
-            self._documents.put(key, documents)
-        return documents
-
-    def _count_windows(
-        self,
-        reader: IndexReader,
-        state: IndexState,
-        filters: tuple[tuple[str, str], ...],
-        documents: Sequence[int] | None,
-    ) -> int:
-        if state.serving is None:
-            return 0
-        key = (state.generation, state.serving.version_no, filters)
-        count = self._windows.get(key)
-        if count is None:
-            count = reader.count_windows(state.serving.version_no, documents)
-            self._windows.put(key, count)
-        return count
 
     def _read_vocabulary(self, reader: IndexReader, state: IndexState) -> Vocabulary:
         vocabulary = self._vocabulary.get(state.generation)

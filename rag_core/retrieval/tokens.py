@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from functools import lru_cache
+from threading import Lock
 
 import snowballstemmer
 
@@ -44,6 +45,8 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _COMBINING = re.compile("[\u0300-\u036f]+")
 
 _STEMMER = snowballstemmer.stemmer("english")
+# It keeps the word that it works on in itself: two threads at once would get parts of each other's words.
+_STEMMER_LOCK = Lock()
 
 
 @lru_cache(maxsize=200_000)
@@ -51,7 +54,8 @@ def stem(word: str) -> str:
     """English stem (Snowball) of a lower-case word; words that are not ASCII letters stay as they are."""
     if not word.isascii() or not word.isalpha():
         return word
-    stemmed: str = _STEMMER.stemWord(word)
+    with _STEMMER_LOCK:
+        stemmed: str = _STEMMER.stemWord(word)
     return stemmed
 
 

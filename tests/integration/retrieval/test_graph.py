@@ -34,7 +34,7 @@ def fixture_store(make_store: Callable[[], Store], monkeypatch: pytest.MonkeyPat
     with store.connection() as connection:
         connection.execute(
             "INSERT INTO nightshift.document_attribute (document_no, name, value) "
-            "SELECT document_no, 'third', 'yes' FROM nightshift.document WHERE document_no % 3 = 0"
+            "SELECT document_no, 'most', 'yes' FROM nightshift.document WHERE document_no % 4 <> 0"
         )
     return store
 
@@ -74,9 +74,16 @@ def test_the_graph_finds_nearly_what_the_exact_scan_finds(store: Store) -> None:
 
 
 def test_a_filtered_search_through_the_graph_is_complete(store: Store) -> None:
-    outcome = HybridSearch(store, EMBEDDER).search("word5 common", mode="dense", top=10, filters={"third": "yes"})
+    outcome = HybridSearch(store, EMBEDDER).search("word5 common", mode="dense", top=10, filters={"most": "yes"})
     assert outcome.detail["scan"] == "graph"
     assert len(outcome.passages) == 10
+    with store.connection() as connection:
+        kept = connection.execute(
+            "SELECT count(*) FROM nightshift.document_attribute AS a JOIN nightshift.document AS d USING (document_no) "
+            "WHERE a.name = 'most' AND d.path = any(%s)",
+            ([passage.path for passage in outcome.passages],),
+        ).fetchone()
+    assert kept == (10,)
 
 
 def test_a_small_filtered_set_is_scanned_exactly(store: Store) -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
-from rag_core.retrieval.tokens import CONTEXT_WEIGHT, term_counts, tokenize
+import pytest
+import snowballstemmer
+
+from rag_core.retrieval.tokens import CONTEXT_WEIGHT, stem, term_counts, tokenize
+
+LETTERS = "bcdfgl"
+ENDINGS = ("ationally", "ingness", "ements", "icities", "iveness")
 
 
 @pytest.mark.parametrize(
@@ -72,3 +79,17 @@ def test_context_counts_with_its_weight() -> None:
     counts = term_counts("disk disk full", "Disk alert")
     assert counts["disk"] == 2 + CONTEXT_WEIGHT
     assert counts["alert"] == CONTEXT_WEIGHT
+
+
+def test_threads_do_not_get_parts_of_each_others_words() -> None:
+    """The stemmer works on a word inside itself; with many switches of threads an unguarded one gives wrong stems."""
+    words = [f"{first}{second}{ending}" for first in LETTERS for second in LETTERS for ending in ENDINGS]
+    expected = {word: snowballstemmer.stemmer("english").stemWord(word) for word in words}
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda part: {word: stem.__wrapped__(word) for word in part}, [words] * 8))
+    finally:
+        sys.setswitchinterval(interval)
+    assert all(each == expected for each in found)

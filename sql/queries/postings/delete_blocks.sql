@@ -1,0 +1,2 @@
+DELETE FROM nightshift.posting_block
+WHERE segment_no = any(%(segments)s::integer[])

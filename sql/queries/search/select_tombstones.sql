@@ -1,0 +1,3 @@
+SELECT chunk_no
+FROM nightshift.posting_tombstone
+ORDER BY chunk_no
