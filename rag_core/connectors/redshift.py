@@ -70,15 +70,17 @@ class RedshiftWarehouse(WireWarehouse):
                 rows, truncated_by = fetch_capped(
                     lambda size: list(islice(stream, size)), query.limits, before_fetch=check
                 )
-                described, result = list(cursor.description or []), cursor.pgresult
-                kinds = [
-                    (column.type_code, result.fmod(index) if result is not None else -1)
-                    for index, column in enumerate(described)
-                ]
-                labels = [column.name for column in described]
+                result = cursor.pgresult
             finally:
                 # What was not fetched is cancelled; without this it would all be sent.
                 stream.close()
+        if result is None:
+            # A stream without a row tells no columns: the server is asked what it would have sent.
+            connection.pgconn.prepare(b"", query.text.encode())
+            result = connection.pgconn.describe_prepared(b"")
+        places = range(result.nfields)
+        kinds = [(result.ftype(index), result.fmod(index)) for index in places]
+        labels = [(result.fname(index) or b"").decode() for index in places]
         # Cancelling ends the transaction; the names of types are asked for in the next one.
         connection.rollback()
         names = self._names_of_types(connection, kinds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -48,6 +49,7 @@ _BY_NUMBER = {
 
 # Parameters of the URL that the driver wants as numbers.
 _NUMBERS = frozenset({"port", "login_timeout", "network_timeout", "socket_timeout"})
+_NUMBERS_IN_FRONT = re.compile(r"\A\d{6}(?: \(\w{5}\))?: (?:[0-9a-f-]{36}: )?")
 _SEMI_STRUCTURED = frozenset({"VARIANT", "OBJECT", "ARRAY", "MAP"})
 FIRST_LOOK_SECONDS = 0.02
 LAST_LOOK_SECONDS = 1.0
@@ -108,10 +110,15 @@ class SnowflakeSessions:
             "schema": schema or None,
             "login_timeout": 30,
             "application": "nightshift",
+            # Our sessions hold no statements that should outlive them; newer drivers ask for a decision.
+            "enable_server_session_keep_alive_auto_detection": False,
+            # The driver would ask the clouds' metadata services where it runs, only to report it.
+            "platform_detection_timeout_seconds": 0.0,
             "session_parameters": {
                 "TIMEZONE": self._timezone,
                 "QUERY_TAG": "nightshift",
                 "MULTI_STATEMENT_COUNT": 1,
+                "CLIENT_TELEMETRY_ENABLED": False,
             },
             **query,
         }
@@ -237,6 +244,6 @@ def _type_name(column: Any) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    """The message without Snowflake's query id in front, on one line."""
+    """The message without Snowflake's numbers and query id in front, on one line."""
     message = " ".join(str(getattr(error, "msg", None) or error).split())
-    return message[:MESSAGE_LENGTH]
+    return _NUMBERS_IN_FRONT.sub("", message)[:MESSAGE_LENGTH]

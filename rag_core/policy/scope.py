@@ -133,8 +133,13 @@ class ColumnReader:
         if self.dialect in _FIELD_ACCESS:
             # a.b.c may be fields of a struct column a; the outermost name is then an ordinary column.
             parts = [node.args[name] for name in ("catalog", "db", "table") if node.args.get(name) is not None]
-            first = exp.Column(this=parts[0].copy())
-            self._unqualified(first, self.rules.identifier_key(parts[0]), scope, aliases_first=False)
+            keys = [self.rules.identifier_key(part) for part in parts]
+            if len(parts) > 1 and not any(keys[0] in item.columns for here in chain(scope) for item in here.sources):
+                row = self.whole_row(keys[0], scope)
+                if row is not None:
+                    self._field_of_row(row, keys[1], parts[1].name)
+                    return None
+            self._unqualified(exp.Column(this=parts[0].copy()), keys[0], scope, aliases_first=False)
             return None
         known = sorted({source.key for source in scope.sources if source.key})
         raise Refusal(
@@ -143,6 +148,15 @@ class ColumnReader:
             + (f"; it has {', '.join(known)}" if known else ""),
             tuple(known),
         )
+
+    def _field_of_row(self, source: Source, key: str, name: str) -> None:
+        """`alias.column.field`: only this column of the source is read."""
+        if key in source.columns:
+            self.touch(source, key)
+            return
+        self.check_hidden(source, key, name)
+        if not source.open:
+            self.refuse(name, [source], source.key)
 
     def _unqualified(self, node: exp.Column, key: str, scope: Scope, *, aliases_first: bool) -> None:
         # PostgreSQL: in ORDER BY and DISTINCT ON a bare name means the output column, inside an expression the input's.

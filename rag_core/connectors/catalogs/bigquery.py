@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -60,10 +61,12 @@ def _table(row: dict[str, Any], columns: Rows, keys: Rows) -> CatalogTable:
     by_name: defaultdict[tuple[str, str], Rows] = defaultdict(list)
     for key in keys:
         by_name[key["key_type"], key["key_name"]].append(key)
+    kind = _KINDS.get(row["table_type"], "table")
+    partitioning = [column["column_name"] for column in columns if column["partitioning"] == "YES"]
     return CatalogTable(
         schema_name=row["schema_name"],
         name=row["table_name"],
-        kind=_KINDS.get(row["table_type"], "table"),
+        kind=kind,
         columns=tuple(
             CatalogColumn(
                 name=column["column_name"],
@@ -93,4 +96,18 @@ def _table(row: dict[str, Any], columns: Rows, keys: Rows) -> CatalogTable:
             if kind == "FOREIGN KEY" and len(parts) == 1
         ),
         definition=row["definition"],
+        comment=_text(row["table_comment"]),
+        # BigQuery counts no rows of a view.
+        row_estimate=row["row_estimate"] if kind != "view" else None,
+        partition_key=partitioning[0] if partitioning else None,
     )
+
+
+def _text(literal: str | None) -> str | None:
+    """The text that an option of a table holds, which BigQuery writes as a quoted literal."""
+    if not literal:
+        return None
+    try:
+        return str(json.loads(literal))
+    except ValueError:
+        return literal.strip("\"'")

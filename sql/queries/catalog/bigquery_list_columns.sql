@@ -6,6 +6,7 @@ SELECT
     c.ordinal_position AS position,
     c.column_default AS default_expression,
     c.is_generated AS generated,
+    c.is_partitioning_column AS partitioning,
     f.description AS column_comment
 FROM dataset_name.INFORMATION_SCHEMA.COLUMNS AS c
 LEFT JOIN dataset_name.INFORMATION_SCHEMA.COLUMN_FIELD_PATHS AS f
