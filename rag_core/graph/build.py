@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import date
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from rag_core.connectors.base import ChatModel, Embedder, PassageSearch, Warehouse
+from rag_core.connectors.chat_model_context import calling
 from rag_core.datamodel.answer import Answer
 from rag_core.datamodel.catalog import Catalog
-from rag_core.errors import ConfigurationError, NightshiftError, ServiceUnavailable
-from rag_core.graph.conclude import failed_answer
+from rag_core.datamodel.plan import Plan
+from rag_core.errors import BudgetExhausted, ConfigurationError, NightshiftError, ServiceUnavailable
+from rag_core.graph.bounds import renewed_deadline
+from rag_core.graph.caches import AnswerCache, CachedWarehouse, CountedSearch, RunCache, replaying
+from rag_core.graph.compile import cancellable, check_cancelled, compile_graph
+from rag_core.graph.conclude import failed_answer, without_model
+from rag_core.graph.decompose import Decomposer
 from rag_core.graph.nodes import Nodes
 from rag_core.graph.state import QuestionState, Request
+from rag_core.graph.strategist import Strategist
+from rag_core.graph.uses import strategy_use
 from rag_core.plans.keeper import PlanKeeper
 from rag_core.plans.store import PlanStore
+from rag_core.plans.strategies import Choice, StrategyStore
 from rag_core.policy.sql_guard import SqlGuard
 from rag_core.schema.mend import Mended, SchemaMender
 from rag_core.schema.visible import visible_catalog
@@ -27,15 +38,19 @@ from rag_core.workers.planner import Planner
 from rag_core.workers.sql_worker import SqlWorker
 
 if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
 
     from rag_core.connectors.store import Store
+    from rag_core.graph.checkpoints import Checkpoints
 
 logger = logging.getLogger(__name__)
 
 # LangGraph counts supersteps; a worker's visit takes four with its routing and validation.
 SUPERSTEPS_PER_STEP = 4
 FIXED_SUPERSTEPS = 20
+
+Replay = Literal["drafts", "approved"]
 
 
 class SchemaSource(Protocol):
@@ -66,6 +81,9 @@ class Orchestrator:
         embedder: helps to choose the sentences that answer; None chooses by words alone.
         question_seconds: time budget of one question, in seconds.
         question_steps: most visits to workers in one question.
+        checkpoints: where the state of a batch's question is kept after each node while a chat model may be called, so
+            that a killed process goes on where it was; None keeps none.
+        replay: which kept plans are replayed: `drafts` too, or `approved` ones only.
     """
 
     def __init__(
@@ -83,27 +101,40 @@ class Orchestrator:
         embedder: Embedder | None = None,
         question_seconds: float = 120.0,
         question_steps: int = 30,
+        checkpoints: Checkpoints | None = None,
+        replay: Replay = "drafts",
     ) -> None:
-        self._warehouse = warehouse
+        cache = RunCache()
+        self._answers = AnswerCache(cache)
+        self._warehouse = CachedWarehouse(warehouse, cache)
         self._guard = guard
         self._catalog_cache = catalog_cache
         self._semantic_model = semantic_model
         self._chat_model = chat_model
         self._keeper = self._make_keeper(store)
         self._mender = self._make_mender(store)
-        self._steps = question_steps
+        self._steps, self._seconds = question_steps, question_seconds
+        self._checkpoints = checkpoints
+        self._replay: Replay = replay
         self._visible: tuple[Catalog, Catalog] | None = None
         self._planner = Planner(semantic_model, values, chat_model=chat_model, router_model=router_model)
+        self._strategist = Strategist(
+            planner=self._planner,
+            decomposer=Decomposer(self._planner.matcher, semantic_model, values),
+            statistics=StrategyStore(store).summarise if store is not None else tuple,
+        )
         self._nodes = Nodes(
             planner=self._planner,
+            strategist=self._strategist,
             sql_worker=self._sql_worker,
             refresh_schema=self._refresh_schema,
-            search=search,
+            search=CountedSearch(search),
             embedder=embedder,
             question_seconds=question_seconds,
             question_steps=question_steps,
         )
         self._app: CompiledStateGraph[Any, Any, Any, Any] | None = None
+        self._kept_app: CompiledStateGraph[Any, Any, Any, Any] | None = None
 
     def _make_keeper(self, store: Store | None) -> PlanKeeper | None:
         if store is None:
@@ -172,6 +203,8 @@ class Orchestrator:
         parameters: Mapping[str, Any] | None = None,
         strategy: str = "auto",
         run_id: str = "",
+        replay: Replay | None = None,
+        cancel: threading.Event | None = None,
     ) -> Answer:
         """The answer to one question.
 
@@ -181,7 +214,9 @@ class Orchestrator:
             question_id: of a standing question.
             parameters: values for the question's placeholders.
             strategy: `auto`, or the one that may be used.
-            run_id: of the batch run.
+            run_id: of the batch run. With a question id it names the question's checkpoints.
+            replay: which kept plans are replayed; None as the orchestrator does.
+            cancel: once it is set, the question ends before its next node, as failed.
 
         A question that cannot be answered is an Answer whose status and text say why. Raises only ServiceUnavailable
         and ConfigurationError: what no question of the run could survive.
@@ -197,7 +232,8 @@ class Orchestrator:
         )
         self.get_compiled_app()
         try:
-            return self._answer(request)
+            with calling(run_id=run_id, question_id=question_id or ""), cancellable(cancel):
+                return self._answer_once(request, replay or self._replay)
         except (ServiceUnavailable, ConfigurationError):
             raise
         except NightshiftError as error:
@@ -207,34 +243,85 @@ class Orchestrator:
             logger.exception("question %s failed", question_id or text[:80])
             return failed_answer(request, f"an internal error ({type(error).__name__}), see the log")
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer_once(self, request: Request, replay: Replay) -> Answer:
+        """The answer that this run has given to the same question over the same inputs, else a new one."""
+        known = self._answers.get(request, self._fingerprints)
+        if known is not None:
+            return known
+        state = self._answer(request, replay)
+        if "plan" in state:
+            self._answers.put(request, state["plan"], state["answer"], self._fingerprints)
+        return state["answer"]
+
+    def _fingerprints(self, plan: Plan, tables: tuple[str, ...]) -> dict[str, str] | None:
+        return self._keeper.fingerprints(plan, tables) if self._keeper is not None else None
+
+    def _answer(self, request: Request, replay: Replay) -> QuestionState:
         """Replays a kept plan that holds, else plans anew and keeps what answered."""
         started = time.perf_counter()
         keeper, kept = self._keeper, None
         if keeper is not None and request.strategy in ("auto", "replay"):
-            plan, kept = keeper.recall(request.question, request.run_date)
+            approved_only = replay == "approved"
+            plan, kept = keeper.recall(request.question, request.run_date, approved_only=approved_only)
             if plan is not None and kept is not None:
-                answer = self._run({"request": request, "plan": plan})["answer"]
-                keeper.record(answer, replayed=True, milliseconds=_since(started))
-                if answer.status != "failed":
-                    return answer
-                keeper.give_up(kept, answer.text)
+                with replaying():
+                    state = self._run({"request": request, "plan": plan})
+                self._record(state, self._strategist.replayed(kept.plan), started, approved=kept.state == "approved")
+                if state["answer"].status != "failed":
+                    return state
+                check_cancelled()
+                keeper.give_up(kept, state["answer"].text)
         if request.strategy == "replay":
-            return failed_answer(request, "no kept plan holds for this question")
-        state = self._run({"request": request})
-        answer = state["answer"]
-        if keeper is not None and keeper.keep(state["plan"], answer):
-            keeper.record(answer, replayed=False, milliseconds=_since(started))
-        return answer
+            return {"answer": failed_answer(request, "no kept plan holds for this question")}
+        state = self._plan_anew(request)
+        self._record(state, state["choice"], started)
+        return state
 
-    def _run(self, state: QuestionState) -> QuestionState:
+    def _plan_anew(self, request: Request) -> QuestionState:
+        try:
+            return self._run({"request": request}, self._thread(request))
+        except BudgetExhausted as error:
+            # What needs no model is answered all the same; of the rest it is said why it is not.
+            free = self._run({"request": request.model_copy(update={"strategy": "metric"})})
+            free["answer"] = without_model(free["answer"], str(error))
+            return free
+
+    def _record(self, state: QuestionState, choice: Choice, started: float, *, approved: bool | None = None) -> None:
+        """Keeps a plan that has answered, and writes down how it was chosen; `approved` None: it was no replay."""
+        keeper = self._keeper
+        if keeper is None:
+            return
+        answer, milliseconds = state["answer"], round((time.perf_counter() - started) * 1000, 3)
+        replayed = approved is not None
+        kept = replayed or keeper.keep(state["plan"], answer, dict(state.get("unbound", ())))
+        use = strategy_use(state, choice, milliseconds)
+        keeper.record(
+            answer, replayed=replayed, milliseconds=milliseconds, use=use, kept=kept, with_text=bool(approved)
+        )
+
+    def _thread(self, request: Request) -> str | None:
+        """The name of the question's checkpoints; None where no model may be called or nobody could go on with it."""
+        if self._checkpoints is None or self._chat_model is None or not (request.run_id and request.question_id):
+            return None
+        return f"{request.run_id}:{request.question_id}"
+
+    def _run(self, state: QuestionState, thread: str | None = None) -> QuestionState:
         limit = FIXED_SUPERSTEPS + SUPERSTEPS_PER_STEP * self._steps
-        final: QuestionState = cast(QuestionState, self.get_compiled_app().invoke(state, {"recursion_limit": limit}))
-        return final
-
-
-def _since(started: float) -> float:
-    return round((time.perf_counter() - started) * 1000, 3)
+        config: RunnableConfig = {"recursion_limit": limit}
+        if thread is None or self._checkpoints is None:
+            return cast(QuestionState, self.get_compiled_app().invoke(cast(Any, state), config))
+        if self._kept_app is None:
+            self._kept_app = compile_graph(self._nodes, self._checkpoints.saver)
+        config["configurable"] = {"thread_id": thread}
+        found = self._kept_app.get_state(config)
+        if "answer" in found.values:
+            return cast(QuestionState, found.values)
+        with ExitStack() as stack:
+            if found.next:
+                logger.info("question %s goes on at %s", thread, ", ".join(found.next))
+                stack.enter_context(renewed_deadline(self._seconds))
+            given: Any = None if found.next else state
+            return cast(QuestionState, self._kept_app.invoke(given, config, durability="sync"))
 
 
 def fill_parameters(question: str, parameters: Mapping[str, Any]) -> str:
@@ -243,47 +330,6 @@ def fill_parameters(question: str, parameters: Mapping[str, Any]) -> str:
     for name in sorted(parameters):
         text = text.replace("{" + name + "}", str(parameters[name]))
     return text
-
-
-def compile_graph(nodes: Nodes) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """plan, supervise, workers side by side, validate_evidence, (reflect), synthesize, evaluate, explain."""
-    from langgraph.graph import END, START, StateGraph  # noqa: PLC0415 - heavy
-    from langgraph.types import Send  # noqa: PLC0415 - heavy
-
-    def dispatch(state: QuestionState) -> Sequence[Any] | str:
-        tasks = nodes.route(state)
-        if not tasks:
-            return "validate_evidence"
-        return [Send("sql_worker" if task["step"].kind == "sql" else "vector_worker", task) for task in tasks]
-
-    def after_plan(state: QuestionState) -> str:
-        return "supervise" if state["plan"].steps else "explain"
-
-    graph: Any = StateGraph(QuestionState)
-    for name, action in (
-        ("plan", nodes.plan),
-        ("supervise", nodes.supervise),
-        ("sql_worker", nodes.run_sql),
-        ("vector_worker", nodes.run_search),
-        ("validate_evidence", nodes.validate_evidence),
-        ("reflect", nodes.reflect),
-        ("synthesize", nodes.synthesize),
-        ("evaluate", nodes.evaluate),
-        ("explain", nodes.explain),
-    ):
-        graph.add_node(name, action)
-    graph.add_edge(START, "plan")
-    graph.add_conditional_edges("plan", after_plan, ["supervise", "explain"])
-    graph.add_conditional_edges("supervise", dispatch, ["sql_worker", "vector_worker", "validate_evidence"])
-    graph.add_edge("sql_worker", "validate_evidence")
-    graph.add_edge("vector_worker", "validate_evidence")
-    graph.add_conditional_edges("validate_evidence", nodes.after_validation, ["reflect", "supervise", "synthesize"])
-    graph.add_conditional_edges("reflect", nodes.after_reflection, ["supervise", "synthesize"])
-    graph.add_edge("synthesize", "evaluate")
-    graph.add_conditional_edges("evaluate", nodes.after_evaluation, ["synthesize", "explain"])
-    graph.add_edge("explain", END)
-    compiled: CompiledStateGraph[Any, Any, Any, Any] = graph.compile(name="nightshift-question")
-    return compiled
 
 
 def create_orchestrator(**parts: Any) -> Orchestrator:

@@ -29,6 +29,7 @@ from rag_core.datamodel.base import Record
 from rag_core.datamodel.evidence import Finding
 from rag_core.datamodel.plan import Plan, SearchStep, SqlStep
 from rag_core.graph.state import Evidence, Request, Revision
+from rag_core.plans.strategies import Choice
 from rag_core.workers.outcome import StepOutcome
 from rag_core.workers.synthesizer import Draft
 
@@ -39,6 +40,7 @@ KIND = "nightshift-json"
 MAX_CONNECTIONS = 4
 _RECORDS: tuple[type[Record], ...] = (
     Answer,
+    Choice,
     Claim,
     Draft,
     Evidence,

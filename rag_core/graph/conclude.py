@@ -61,7 +61,7 @@ def _is_doubtful(plan: Plan, evidence: Evidence, kept: Sequence[Claim]) -> bool:
 
     Documents may answer it, where their quotes hold nearly every word of it.
     """
-    if plan.complexity != "simple" or plan.strategy in ("model", "decomposed"):
+    if plan.complexity != "simple" or plan.by_model:
         return False
     used = {marker for claim in kept for marker in claim.markers}
     quoted = [passage for passage in evidence.passages if passage.marker in used]
@@ -156,7 +156,7 @@ def _status_of_found(
         names = missing_names(plan.question, [item for item in evidence.passages if item.marker in used])
         if names:
             notes.append(f"The passages do not mention {', '.join(names)}")
-    if plan.unmatched and plan.complexity != "simple" and plan.strategy not in ("model", "decomposed"):
+    if plan.unmatched and plan.complexity != "simple" and not plan.by_model:
         notes.append(f"Not understood: {', '.join(plan.unmatched)}")
     if exhausted:
         notes.append("The question's budget of time or steps was used up")
@@ -212,3 +212,12 @@ def failed_answer(request: Request, reason: str) -> Answer:
         explanation=f"The run of this question ended early: {reason.rstrip('.')}.",
         run_id=request.run_id,
     )
+
+
+def without_model(answer: Answer, reason: str) -> Answer:
+    """An answer that was found without the chat model because its budget is used up: says so."""
+    note = f"The chat model was not asked ({reason})."
+    told = {"explanation": f"{answer.explanation} {note}".strip()}
+    if answer.status in ("needs_model", "partial", "failed", "no_evidence", "needs_clarification"):
+        told["text"] = f"{answer.text} {note}"
+    return answer.model_copy(update=told)

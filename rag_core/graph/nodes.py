@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,15 +12,19 @@ from rag_core.connectors.base import Embedder, PassageSearch
 from rag_core.datamodel.answer import TraceEntry, Usage
 from rag_core.datamodel.evidence import Finding, Passage, SqlEvidence
 from rag_core.datamodel.plan import MetricQuery, SearchStep, SqlStep
-from rag_core.errors import ModelFault
+from rag_core.errors import BudgetExhausted, ModelFault
+from rag_core.graph.bounds import is_late
+from rag_core.graph.caches import counting_hits
 from rag_core.graph.conclude import conclude
+from rag_core.graph.parameters import BindingGuard, fill_step, sql_values
 from rag_core.graph.state import Evidence, QuestionState, Revision, StepTask
+from rag_core.graph.strategist import Strategist
 from rag_core.graph.supervisor import open_faults, ready_steps, worker_of
 from rag_core.workers.evaluator import evaluate
 from rag_core.workers.evidence_validator import schema_findings, validate_passages, validate_sql
 from rag_core.workers.explain import explain
-from rag_core.workers.handover import fill_step
-from rag_core.workers.outcome import StepOutcome, latest
+from rag_core.workers.handover import fill_step as fill_search
+from rag_core.workers.outcome import Fault, StepOutcome, latest
 from rag_core.workers.planner import Planner
 from rag_core.workers.reflection import MAX_ANSWER_ATTEMPTS, decide
 from rag_core.workers.repair import replace_name
@@ -37,6 +41,7 @@ class Nodes:
     """The nodes with what they act through. `sql_worker` makes a worker over the schema as it is now."""
 
     planner: Planner
+    strategist: Strategist
     sql_worker: Callable[[], SqlWorker]
     refresh_schema: Callable[[], object]
     search: PassageSearch
@@ -54,15 +59,18 @@ class Nodes:
         tables: list[str] = []
         if self.planner.chat_model is not None:
             tables = [table.qualified_name for table in self.sql_worker().catalog.tables]
-        plan, usage = self.planner.plan(request.question, request.run_date, strategy=request.strategy, tables=tables)
+        plan, usage, choice = self.strategist.plan(request, tables)
         detail = {
             "query_type": plan.query_type,
             "strategy": plan.strategy,
+            "class": choice.question_class,
+            "why": choice.why,
             "steps": [step.step_id for step in plan.steps],
             "unmatched": len(plan.unmatched),
         }
         return {
             "plan": plan,
+            "choice": choice,
             "deadline": time.monotonic() + self.question_seconds,
             "usage": usage,
             "outcomes": (),
@@ -79,7 +87,7 @@ class Nodes:
     def route(self, state: QuestionState) -> list[StepTask]:
         """The steps to send to workers now, in the order of the plan; none where the question's bounds are used up."""
         outcomes = state.get("outcomes", ())
-        if len(outcomes) >= self.question_steps or time.monotonic() > state["deadline"]:
+        if len(outcomes) >= self.question_steps or is_late(state["deadline"]):
             return []
         return [
             StepTask(
@@ -98,38 +106,57 @@ class Nodes:
         started = _now()
         step = task["step"]
         assert isinstance(step, SqlStep)
+        worker = self.sql_worker()
+        filled = fill_step(step, task["previous"], self.planner.semantic_model)
+        if isinstance(filled, Fault):
+            outcome = StepOutcome(step_id=step.step_id, attempt=task["attempt"], fault=filled)
+            detail = {"step": step.step_id, "attempt": task["attempt"], "fault": filled.code}
+            return {"outcomes": (outcome,), "trace": (_entry("sql_worker", started, detail),)}
         feedback = ""
         before = [outcome for outcome in latest(task["previous"]) if outcome.step_id == step.step_id]
         if before and before[0].fault is not None and step.sql is None:
             feedback = feedback_on(before[0].fault)
-        outcome, usage = self.sql_worker().run(
-            step,
-            run_date=task["request"].run_date,
-            attempt=task["attempt"],
-            repaired=task["repaired"],
-            feedback=feedback,
-        )
-        detail: dict[str, Any] = {"step": step.step_id, "attempt": task["attempt"]}
+        guard: BindingGuard | None = None
+        if step.bindings and step.metric_query is None:
+            # A statement is mended as it was written, before its values: then it would run without them.
+            guard = BindingGuard(worker.guard, sql_values(step, task["previous"]), dialect=worker.warehouse.dialect)
+            worker = replace(worker, guard=guard, mend=None)
+        with counting_hits() as hits:
+            outcome, usage = worker.run(
+                filled,
+                run_date=task["request"].run_date,
+                attempt=task["attempt"],
+                repaired=task["repaired"],
+                feedback=feedback,
+            )
+        detail = {"step": step.step_id, "attempt": task["attempt"], **hits.detail()}
         if outcome.fault is not None:
             detail["fault"] = outcome.fault.code
         elif outcome.sql is not None:
             detail |= {"rows": outcome.sql.result.row_count, "tables": list(outcome.sql.tables)}
         if usage.model_calls:
             detail["model_calls"] = usage.model_calls
-        return {"outcomes": (outcome,), "usage": usage, "trace": (_entry("sql_worker", started, detail),)}
+        update: dict[str, Any] = {"outcomes": (outcome,), "usage": usage}
+        if filled is not step:
+            update["filled"] = (filled,)
+        if guard is not None and guard.unbound is not None and outcome.sql is not None:
+            update["unbound"] = ((step.step_id, guard.unbound),)
+        return update | {"trace": (_entry("sql_worker", started, detail),)}
 
     def run_search(self, task: StepTask) -> dict[str, Any]:
         """One search step."""
         started = _now()
         step = task["step"]
         assert isinstance(step, SearchStep)
-        step = fill_step(step, task["previous"])
-        outcome = VectorWorker(self.search, self.embedder).run(step, attempt=task["attempt"])
+        step = fill_search(step, task["previous"])
+        with counting_hits() as hits:
+            outcome = VectorWorker(self.search, self.embedder).run(step, attempt=task["attempt"])
         found = outcome.search
         detail = {
             "step": step.step_id,
             "passages": len(found.passages) if found else 0,
             "null_signal": found.null_signal if found else True,
+            **hits.detail(),
         }
         return {"outcomes": (outcome,), "trace": (_entry("vector_worker", started, detail),)}
 
@@ -174,7 +201,7 @@ class Nodes:
     def after_validation(self, state: QuestionState) -> str:
         """`reflect` on a fault that has not been decided, `supervise` while steps can be done, else `synthesize`."""
         outcomes = state.get("outcomes", ())
-        if len(outcomes) >= self.question_steps or time.monotonic() > state["deadline"]:
+        if len(outcomes) >= self.question_steps or is_late(state["deadline"]):
             return "synthesize"
         undecided = [item for item in open_faults(outcomes) if item.fault and not _is_decided(state, item)]
         if undecided:
@@ -185,6 +212,7 @@ class Nodes:
         """Decides on each open fault; revised steps go back to the supervisor."""
         started = _now()
         worker = self.sql_worker()
+        has_model = worker.chat_model is not None and self.strategist.may_reflect(state["plan"])
         steps = {step.step_id: step for step in state["plan"].steps}
         revisions: list[Revision] = []
         decisions: list[str] = []
@@ -194,7 +222,7 @@ class Nodes:
             if fault is None or not isinstance(step, SqlStep) or _is_decided(state, outcome):
                 continue
             by_model = step.metric_query is None and step.sql is None
-            action = decide(fault, outcome.attempt, has_model=worker.chat_model is not None, written_by_model=by_model)
+            action = decide(fault, outcome.attempt, has_model=has_model, written_by_model=by_model)
             notes.append(_decision_key(outcome))
             decisions.append(f"{outcome.step_id}:{action.kind}")
             if action.kind == "stop":
@@ -228,7 +256,7 @@ class Nodes:
         usage = Usage()
         writer = "code"
         model = self.planner.chat_model
-        if model is not None and state["plan"].strategy in ("model", "decomposed") and draft.claims:
+        if model is not None and state["plan"].by_model and draft.claims:
             try:
                 written, usage = write_draft(
                     model, state["plan"].question, evidence.sql, evidence.passages, draft, state.get("feedback", "")
@@ -238,6 +266,8 @@ class Nodes:
                 # The claims that code wrote are true without a model; the fault is told in the trace.
                 usage = getattr(fault, "usage", Usage(model_calls=1))
                 writer = "code after a model fault"
+            except BudgetExhausted:
+                writer = "code, the budget of the model is used up"
         attempts = state.get("answer_attempts", 0) + 1
         detail = {"claims": len(draft.claims), "writer": writer, "attempt": attempts}
         return {
@@ -275,18 +305,18 @@ class Nodes:
     def after_evaluation(self, state: QuestionState) -> str:
         """Once more where a model's claims were refused and it may try again, else to the end."""
         again = (
-            state["plan"].strategy in ("model", "decomposed")
+            state["plan"].by_model
             and self.planner.chat_model is not None
             and any(not claim.supported for claim in state.get("claims", ()))
             and state.get("answer_attempts", 0) < MAX_ANSWER_ATTEMPTS
-            and time.monotonic() < state["deadline"]
+            and not is_late(state["deadline"])
         )
         return "synthesize" if again else "explain"
 
     def explain(self, state: QuestionState) -> dict[str, Any]:
         """Concludes: status, text, citations and the explanation in plain words."""
         started = _now()
-        answer = conclude(state, out_of_time=time.monotonic() > state["deadline"], max_steps=self.question_steps)
+        answer = conclude(state, out_of_time=is_late(state["deadline"]), max_steps=self.question_steps)
         words = explain(
             state["plan"],
             state.get("outcomes", ()),
@@ -306,7 +336,7 @@ class Nodes:
 def _queries(state: QuestionState) -> dict[str, MetricQuery]:
     return {
         step.step_id: step.metric_query
-        for step in state["plan"].steps
+        for step in (*state["plan"].steps, *state.get("filled", ()))
         if isinstance(step, SqlStep) and step.metric_query is not None
     }
 

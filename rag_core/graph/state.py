@@ -10,6 +10,7 @@ from rag_core.datamodel.answer import Answer, Claim, TraceEntry, Usage, Verdict,
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.evidence import Finding, Passage, SqlEvidence
 from rag_core.datamodel.plan import Plan, Step
+from rag_core.plans.strategies import Choice
 from rag_core.workers.outcome import StepOutcome
 from rag_core.workers.synthesizer import Draft
 
@@ -51,13 +52,20 @@ def sum_usage(known: Usage, new: Usage) -> Usage:
 
 
 class QuestionState(TypedDict, total=False):
-    """One question on its way through the graph."""
+    """One question on its way through the graph.
+
+    `filled` are dependent steps with the values that they took, `unbound` the statements by step as they were written
+    before values were put in.
+    """
 
     request: Request
     deadline: float
     plan: Plan
+    choice: Choice
     revisions: tuple[Revision, ...]
     outcomes: Annotated[tuple[StepOutcome, ...], merge_outcomes]
+    filled: Annotated[tuple[Step, ...], operator.add]
+    unbound: Annotated[tuple[tuple[str, str], ...], operator.add]
     evidence: Evidence
     findings: tuple[Finding, ...]
     draft: Draft

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -13,7 +13,8 @@ from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.plan import Plan, SqlStep, Step
 from rag_core.plans.fingerprint import MISSING, changed, question_key, take_fingerprints
 from rag_core.plans.replay import replay_plan
-from rag_core.plans.store import KeptPlan, PlanRun, PlanStore
+from rag_core.plans.store import KeptPlan, PlanRun, PlanStore, Replaced
+from rag_core.plans.strategies import StrategyUse
 from rag_core.prompts.loader import prompts_version
 
 KEEPABLE = ("answered", "partial")
@@ -29,17 +30,21 @@ class PlanKeeper:
     semantic_model: BaseModel
     chat_model: str = ""
 
-    def recall(self, question: str, run_date: date) -> tuple[Plan | None, KeptPlan | None]:
+    def recall(
+        self, question: str, run_date: date, *, approved_only: bool = False
+    ) -> tuple[Plan | None, KeptPlan | None]:
         """The plan to replay, and the kept one it comes from; the first is None where the question is planned anew.
+
+        With `approved_only` a draft is as if it were not there.
 
         A kept plan whose fingerprints changed becomes stale, or broken where a table it reads is gone.
         """
         kept = self.store.find(question_key(question))
-        if kept is None:
+        if kept is None or (approved_only and kept.state != "approved"):
             return None, None
-        differing = changed(kept.fingerprints, self.fingerprints(kept.plan, kept.tables))
+        now = self.fingerprints(kept.plan, kept.tables)
+        differing = changed(kept.fingerprints, now)
         if differing:
-            now = self.fingerprints(kept.plan, kept.tables)
             gone = any(now.get(kind) == MISSING for kind in differing)
             self.store.set_state(kept.plan_id, "broken" if gone else "stale", f"changed: {', '.join(differing)}")
             return None, kept
@@ -58,34 +63,57 @@ class PlanKeeper:
             chat_model=self.chat_model,
         )
 
-    def keep(self, plan: Plan, answer: Answer) -> bool:
-        """Keeps a plan that has answered; a plan that did not, or whose SQL was mended, is not kept."""
+    def keep(self, plan: Plan, answer: Answer, unbound: Mapping[str, str] | None = None) -> bool:
+        """Keeps a plan that has answered; a plan that did not, or whose SQL was mended, is not kept.
+
+        `unbound` are statements by step as they were written, before values of earlier steps were put in. A plan that
+        takes an approved one's place is a draft, and holds what it replaces; where it asks the same of changed tables,
+        the approval holds for it too.
+        """
         if answer.status not in KEEPABLE or not plan.steps or any(item.confidence < 1 for item in answer.sql):
             return False
         statements = {item.step_id: item.sql for item in answer.sql}
         tables = tuple(sorted({table for item in answer.sql for table in item.tables}))
         columns = tuple(sorted({column for item in answer.sql for column in item.columns}))
-        whole = plan.model_copy(update={"steps": tuple(_with_sql(step, statements) for step in plan.steps)})
+        written = {**statements, **(unbound or {})}
+        whole = plan.model_copy(update={"steps": tuple(_with_sql(step, written) for step in plan.steps)})
+        key = question_key(plan.question)
+        before = self.store.find_superseded(key)
+        now = self.fingerprints(whole, tables)
+        same = _still_approved(before, whole, now)
         self.store.save(
             KeptPlan(
                 plan_id=plan.plan_id,
-                question_key=question_key(plan.question),
+                question_key=key,
                 question=plan.question,
                 question_id=answer.question_id,
+                state="approved" if same else "draft",
                 strategy=plan.strategy,
                 plan=whole,
                 statements=statements,
                 tables=tables,
                 columns=columns,
-                fingerprints=self.fingerprints(whole, tables),
+                fingerprints=now,
+                reason=f"approved before; {before.reason}" if same and before is not None else "",
+                answer=answer.text,
+                replaces=_replaced(before),
             )
         )
         return True
 
-    def record(self, answer: Answer, *, replayed: bool, milliseconds: float) -> None:
-        """Adds a run to the plan's history."""
+    def record(
+        self,
+        answer: Answer,
+        *,
+        replayed: bool,
+        milliseconds: float,
+        use: StrategyUse | None = None,
+        kept: bool = True,
+        with_text: bool = False,
+    ) -> None:
+        """Adds a run to the plan's history and to the log of strategies; `kept` False: to the latter alone."""
         self.store.record_run(
-            answer.plan_id,
+            answer.plan_id if kept else None,
             PlanRun(
                 run_id=answer.run_id,
                 run_date=answer.run_date,
@@ -96,6 +124,8 @@ class PlanKeeper:
                 completion_tokens=answer.usage.completion_tokens,
                 milliseconds=milliseconds,
             ),
+            use,
+            answer=answer.text if with_text else None,
         )
 
     def give_up(self, kept: KeptPlan, reason: str) -> None:
@@ -103,7 +133,35 @@ class PlanKeeper:
         self.store.set_state(kept.plan_id, "broken", reason[:300])
 
 
-def _with_sql(step: Step, statements: dict[str, str]) -> Step:
+def _replaced(before: KeptPlan | None) -> Replaced | None:
+    if before is None:
+        return None
+    return Replaced(
+        plan_id=before.plan_id,
+        approved=before.was_approved,
+        statements=before.statements,
+        fingerprints=before.fingerprints,
+        answer=before.answer,
+    )
+
+
+def _still_approved(before: KeptPlan | None, plan: Plan, now: Mapping[str, str]) -> bool:
+    """Whether an approval holds for a plan made anew: only tables or the index changed, and it asks the same of them.
+
+    A changed metric or policy makes other SQL of the same steps, which nobody has approved.
+    """
+    if before is None or not before.was_approved or before.plan_id != plan.plan_id:
+        return False
+    kinds = changed(before.fingerprints, now)
+    harmless = bool(kinds) and all(kind.startswith("table:") or kind == "index" for kind in kinds)
+    return harmless and _written(before.plan) == _written(plan)
+
+
+def _written(plan: Plan) -> list[str | None]:
+    return [step.sql for step in plan.steps if isinstance(step, SqlStep)]
+
+
+def _with_sql(step: Step, statements: Mapping[str, str]) -> Step:
     """A step that a model wrote SQL for, with that SQL, so that a replay asks no model."""
     if isinstance(step, SqlStep) and step.metric_query is None and step.sql is None and step.step_id in statements:
         return step.model_copy(update={"sql": statements[step.step_id]})

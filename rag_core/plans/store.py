@@ -14,13 +14,27 @@ from rag_core.connectors.store import Store
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.plan import Plan
 from rag_core.errors import ConfigurationError
+from rag_core.plans.strategies import StrategyUse
 
 PlanState = Literal["draft", "approved", "stale", "broken", "retired"]
 RECENT_RUNS = 10
 
 
+class Replaced(Record):
+    """What a plan took the place of: the plan before it, with its last statements and answer."""
+
+    plan_id: str
+    approved: bool
+    statements: dict[str, str]
+    fingerprints: dict[str, str]
+    answer: str
+
+
 class KeptPlan(Record):
-    """A plan with what it rests on. `statements` is the SQL that ran last, by step."""
+    """A plan with what it rests on. `statements` is the SQL that ran last, by step, `answer` the text it led to.
+
+    `was_approved`: it was, until what it rests on changed. `replaces` is what it took the place of when it was made.
+    """
 
     plan_id: str
     question_key: str
@@ -34,6 +48,9 @@ class KeptPlan(Record):
     columns: tuple[str, ...] = ()
     fingerprints: dict[str, str]
     reason: str = ""
+    answer: str = ""
+    was_approved: bool = False
+    replaces: Replaced | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
 
@@ -62,6 +79,10 @@ class PlanStore:
         """The plan in use for a question, by its key."""
         return next(iter(self._read("plans/find_plan", {"question_key": key})), None)
 
+    def find_superseded(self, key: str) -> KeptPlan | None:
+        """The last plan for a question that is stale or broken: what a new one takes the place of."""
+        return next(iter(self._read("plans/find_superseded", {"question_key": key})), None)
+
     def get(self, plan_id: str) -> KeptPlan:
         """The plan of this id. Raises ConfigurationError where there is none."""
         found = self._read("plans/read_plan", {"plan_id": plan_id})
@@ -79,8 +100,9 @@ class PlanStore:
 
     def save(self, kept: KeptPlan) -> None:
         """Keeps a plan and retires the one that was in use for its question; an approval survives the same plan."""
-        values = kept.model_dump(mode="json", exclude={"created_at", "updated_at", "reason"})
+        values = kept.model_dump(mode="json", exclude={"created_at", "updated_at", "was_approved"})
         values |= {name: Jsonb(values[name]) for name in ("plan", "statements", "fingerprints")}
+        values["replaces"] = Jsonb(values["replaces"]) if kept.replaces is not None else None
         values |= {"tables": list(kept.tables), "columns": list(kept.columns)}
         with self._store.connection() as connection:
             connection.execute(
@@ -98,10 +120,22 @@ class PlanStore:
                 )
             connection.execute(statement("plans/set_state"), {"plan_id": plan_id, "state": state, "reason": reason})
 
-    def record_run(self, plan_id: str, run: PlanRun) -> None:
-        """Adds a use of the plan to its history."""
+    def record_run(
+        self, plan_id: str | None, run: PlanRun, use: StrategyUse | None = None, *, answer: str | None = None
+    ) -> None:
+        """Adds a use of the plan to its history, and the strategy that led to it to the log.
+
+        History is not worth a wait for the disk: a crash may lose the last lines. `answer` replaces the plan's.
+        """
         with self._store.connection() as connection:
-            connection.execute(statement("plans/insert_run"), {"plan_id": plan_id, **run.model_dump(exclude={"at"})})
+            connection.execute(statement("strategies/defer_commit"))
+            if plan_id is not None:
+                values = {"plan_id": plan_id, **run.model_dump(exclude={"at"})}
+                connection.execute(statement("plans/insert_run"), values)
+            if use is not None:
+                connection.execute(statement("strategies/insert_use"), use.values())
+            if answer is not None and plan_id is not None:
+                connection.execute(statement("plans/update_answer"), {"plan_id": plan_id, "answer": answer})
 
     def runs(self, plan_id: str, count: int = RECENT_RUNS) -> Sequence[PlanRun]:
         """The last uses, newest first."""

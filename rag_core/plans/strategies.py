@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from psycopg.rows import class_row
 
@@ -75,6 +76,10 @@ class StrategyUse(Record):
     reflected: bool = False
     reflection_helped: bool = False
     at: datetime | None = None
+
+    def values(self) -> dict[str, Any]:
+        """The row of the log."""
+        return self.model_dump(exclude={"choice", "at"}) | self.choice.model_dump()
 
 
 def question_class(plan: Plan) -> str:
@@ -153,10 +158,9 @@ class StrategyStore:
 
     def record(self, use: StrategyUse) -> None:
         """Adds a use. A statistic is not worth a wait for the disk: a crash may lose the last ones."""
-        values = use.model_dump(exclude={"choice", "at"}) | use.choice.model_dump()
         with self._store.connection() as connection:
             connection.execute(statement("strategies/defer_commit"))
-            connection.execute(statement("strategies/insert_use"), values)
+            connection.execute(statement("strategies/insert_use"), use.values())
 
     def summarise(self) -> tuple[StrategyStats, ...]:
         """The statistics by class and strategy."""

@@ -1,4 +1,4 @@
 SELECT plan_id, question_key, question, question_id, state, strategy, plan, statements, tables, columns, fingerprints,
-    reason, created_at, updated_at
+    reason, answer, was_approved, replaces, created_at, updated_at
 FROM nightshift.plan
 WHERE plan_id = %(plan_id)s

@@ -1,9 +1,10 @@
 INSERT INTO nightshift.plan (
-    plan_id, question_key, question, question_id, state, strategy, plan, statements, tables, columns, fingerprints
+    plan_id, question_key, question, question_id, state, strategy, plan, statements, tables, columns, fingerprints,
+    reason, answer, replaces
 )
 VALUES (
     %(plan_id)s, %(question_key)s, %(question)s, %(question_id)s, %(state)s, %(strategy)s, %(plan)s, %(statements)s,
-    %(tables)s, %(columns)s, %(fingerprints)s
+    %(tables)s, %(columns)s, %(fingerprints)s, %(reason)s, %(answer)s, %(replaces)s
 )
 ON CONFLICT (plan_id) DO UPDATE
 SET
@@ -14,5 +15,8 @@ SET
     tables = excluded.tables,
     columns = excluded.columns,
     fingerprints = excluded.fingerprints,
-    reason = '',
+    reason = excluded.reason,
+    answer = excluded.answer,
+    replaces = coalesce(excluded.replaces, nightshift.plan.replaces),
+    was_approved = false,
     updated_at = now()
