@@ -1,0 +1,162 @@
+"""Records of the library as the templates read them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from nightshift_airflow.defaults import BatchFile
+from rag_core.batch.manual import MANUAL_BATCH
+from rag_core.batch.records import AnswerRecord, RunHead, RunQuestion
+from rag_core.datamodel.evidence import SqlEvidence
+from rag_core.datamodel.report import QuestionOutcome
+from rag_core.reports.bundle import AnsweredQuestion, Review
+from rag_core.reports.charts import ChartSpec, choose_chart, describe_chart
+from rag_core.reports.numbers import describe_change, format_value
+from rag_core.reports.render import question_view
+from rag_core.reports.titles import STATE_TITLES, STATUS_TITLES
+
+# An alignment that Markdown gives a cell comes as a style, which the page forbids; as a class it means the same.
+_ALIGNED = ((' style="text-align:right"', ' class="number"'), (' style="text-align:left"', ""))
+
+
+@dataclass(frozen=True)
+class BatchCard:
+    """A batch of the folder, or one that ran once, with its last run."""
+
+    batch: str
+    title: str
+    owner: str
+    schedule: str
+    last: RunHead | None
+
+
+def batch_cards(files: Iterable[BatchFile], runs: Sequence[RunHead]) -> list[BatchCard]:
+    """A card for each batch, with the run of it that started last; `runs` are newest first."""
+    last: dict[str, RunHead] = {}
+    for run in runs:
+        last.setdefault(run.batch, run)
+    cards = {
+        file.batch: BatchCard(
+            batch=file.batch,
+            title=file.title,
+            owner=file.owner,
+            schedule=f"{file.schedule} ({file.timezone})" if file.schedule else "by hand",
+            last=last.get(file.batch),
+        )
+        for file in files
+    }
+    for batch, run in last.items():
+        if batch not in cards and batch != MANUAL_BATCH:
+            cards[batch] = BatchCard(
+                batch=batch, title=run.title, owner=run.owner, schedule="no file any more", last=run
+            )
+    return list(cards.values())
+
+
+def run_badge(run: RunHead) -> tuple[str, str]:
+    """Class and words for the state of a run, by the worst that happened in it."""
+    if run.state == "failed":
+        return "failed", "Failed"
+    if run.state == "running":
+        return "running", f"Running, {run.answered} of {run.questions}"
+    if run.outcome.get("failed"):
+        return "failed", f"{run.outcome['failed']} failed"
+    if run.outcome.get("quarantined"):
+        return "quarantined", f"{run.outcome['quarantined']} kept back"
+    if run.outcome.get("needs_model"):
+        return "needs_model", f"{run.outcome['needs_model']} need a model"
+    return "answered", "Done"
+
+
+def question_badge(question: RunQuestion) -> tuple[str, str]:
+    """Class and words for a question of a run."""
+    if question.status is None:
+        return "running", "Not answered yet"
+    if question.state in (None, "published"):
+        return question.status, STATUS_TITLES.get(question.status, question.status)
+    return question.state, STATE_TITLES[question.state]
+
+
+def headline_of(question: RunQuestion) -> str:
+    """The value of a question of a run with its unit, empty where it has none."""
+    if question.headline_value is None or question.state != "published":
+        return ""
+    return format_value(question.headline_value, unit=question.headline_unit)
+
+
+def summary_of(question: RunQuestion) -> str:
+    """A question's answer in a line, or why there is none to be shown."""
+    if question.state == "quarantined":
+        return f"Kept back: {question.reason}"
+    first = question.answer.strip().split("\n\n")[0]
+    for marker in [f"[{kind}{number}]" for kind in "SD" for number in range(1, 20)]:
+        first = first.replace(f" {marker}", "").replace(marker, "")
+    return first
+
+
+def answer_view(record: AnswerRecord) -> dict[str, Any]:
+    """An answer as the report shows it, without its charts; those are pictures of their own."""
+    answer = record.answer
+    assert answer is not None
+    outcome = QuestionOutcome(
+        question_id=record.question.question_id,
+        status=answer.status,
+        strategy=answer.strategy,
+        # What was not judged is shown as what it is: an answer.
+        state=record.state or "published",
+        answer=answer.text,
+        headline_value=answer.headline_value,
+        checks=record.checks,
+        reason=record.reason,
+    )
+    item = AnsweredQuestion(question=record.question, answer=answer, outcome=outcome, review=_review(record))
+    view = question_view(item, record.history, draw=False)
+    body = str(view["body"])
+    for style, word in _ALIGNED:
+        body = body.replace(style, word)
+    charts = [
+        {"marker": evidence.marker, "text": describe_chart(spec)}
+        for evidence in answer.sql
+        if (spec := choose_chart(evidence, record.question.chart)) is not None
+    ]
+    return {**view, "body": Markup(body), "charts": charts, "history": _history(record)}
+
+
+def find_chart(record: AnswerRecord, marker: str) -> ChartSpec | None:
+    """What to draw for one piece of evidence, None where there is nothing."""
+    found: SqlEvidence | None = None
+    if record.answer is not None:
+        found = next((evidence for evidence in record.answer.sql if evidence.marker == marker), None)
+    return choose_chart(found, record.question.chart) if found is not None else None
+
+
+def _review(record: AnswerRecord) -> Review | None:
+    if record.review is None or record.reviewed_at is None:
+        return None
+    return Review(
+        decision="released" if record.review == "released" else "rejected",
+        reviewed_by=record.reviewed_by or "",
+        reviewed_at=record.reviewed_at,
+        note=record.review_note or "",
+    )
+
+
+def _history(record: AnswerRecord) -> list[dict[str, Any]]:
+    """Earlier published values, newest first, each with its change from the one before it."""
+    rows: list[dict[str, Any]] = []
+    before: Any = None
+    for past in record.history:
+        rows.append(
+            {
+                "run_date": past.run_date,
+                "value": format_value(past.value, unit=past.unit) if past.value is not None else "–",
+                "row_count": past.row_count,
+                "change": describe_change(past.value, before) or "",
+            }
+        )
+        before = past.value
+    return rows[::-1]
