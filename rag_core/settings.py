@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -80,6 +80,24 @@ class NotifySettings(BaseModel):
     smtp_connection: str = "smtp_default"
 
 
+class AlertSettings(BaseModel):
+    """How owners are told of schema changes: any of mail, the webhook of `notify`, and a callback `module:function`.
+
+    Mail goes to the addresses of the event's owner in `owner_mail`, else to `mail_to`.
+    """
+
+    channels: list[Literal["mail", "webhook", "callback"]] = []
+    callback: str | None = None
+    mail_host: str | None = None
+    mail_port: int = 25
+    mail_security: Literal["none", "starttls", "tls"] = "none"
+    mail_username: str | None = None
+    mail_password: SecretStr | None = None
+    mail_from: str = "nightshift@localhost"
+    mail_to: list[str] = []
+    owner_mail: dict[str, list[str]] = {}
+
+
 class AirflowSettings(BaseModel):
     """The Airflow that `nightshift` starts on loopback."""
 
@@ -112,6 +130,7 @@ class Settings(BaseSettings):
     batch: BatchSettings = BatchSettings()
     airflow: AirflowSettings = AirflowSettings()
     notify: NotifySettings = NotifySettings()
+    alerts: AlertSettings = AlertSettings()
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("OPENAI_API_KEY"))
 
     @property

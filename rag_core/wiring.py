@@ -5,11 +5,12 @@ Imports stand inside the properties on purpose: a command that only lists plans 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from rag_core.connectors.dsn import libpq_dsn, parse_dsn
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from rag_core.policy.rules import Policy
     from rag_core.policy.sql_guard import SqlGuard
     from rag_core.retrieval.search import HybridSearch
+    from rag_core.schema.alerts import Channel
     from rag_core.schema.cache import CatalogCache
     from rag_core.semantics.model import SemanticModel
     from rag_core.semantics.values import ValueIndex
@@ -248,6 +250,42 @@ class Services:
         return SchemaGate(
             self.warehouse, self.store, rules=self.policy.drift, lineage=lambda: model_lineage(self.semantic_model)
         )
+
+    def alert_channels(self, context: Mapping[str, Any] | None = None) -> dict[str, Channel]:
+        """The configured channels of drift alerts by name; a callback gets `context` with each alert.
+
+        Raises ConfigurationError where a channel lacks a setting.
+        """
+        from rag_core.schema.alerts import MailServer, callback, mail, webhook  # noqa: PLC0415
+
+        wanted, notify = self.settings.alerts, self.settings.notify
+        channels: dict[str, Channel] = {}
+        for name in dict.fromkeys(wanted.channels):
+            if name == "webhook":
+                if notify.webhook_url is None:
+                    raise ConfigurationError("the channel webhook needs NIGHTSHIFT_NOTIFY__WEBHOOK_URL")
+                secret = notify.webhook_secret
+                channels[name] = webhook(
+                    notify.webhook_url.get_secret_value(),
+                    secret=secret.get_secret_value() if secret is not None else None,
+                )
+            elif name == "mail":
+                if wanted.mail_host is None:
+                    raise ConfigurationError("the channel mail needs NIGHTSHIFT_ALERTS__MAIL_HOST")
+                server = MailServer(
+                    host=wanted.mail_host,
+                    sender=wanted.mail_from,
+                    port=wanted.mail_port,
+                    security=wanted.mail_security,
+                    username=wanted.mail_username,
+                    password=wanted.mail_password.get_secret_value() if wanted.mail_password is not None else None,
+                )
+                channels[name] = mail(server, default=wanted.mail_to, by_owner=wanted.owner_mail)
+            else:
+                if wanted.callback is None:
+                    raise ConfigurationError("the channel callback needs NIGHTSHIFT_ALERTS__CALLBACK")
+                channels[name] = callback(wanted.callback, context)
+        return channels
 
 
 def open_services(settings: Settings | None = None) -> Services:

@@ -7,16 +7,17 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from rag_core.batch.watch import follow_renames, readable_batches, standing_lineage
 from rag_core.cli.output import JsonOption, console, emit
 from rag_core.cli.person import person
-from rag_core.datamodel.drift import Change, DriftEvent, DriftReport, EventState
+from rag_core.datamodel.drift import Change, DriftEvent, DriftReport, EventState, Lineage
+from rag_core.errors import ConfigurationError
 from rag_core.schema.alerts import send_alerts, webhook
 from rag_core.schema.decisions import accept_events, map_event, reject_events
 from rag_core.schema.document_schema import DocumentSchema
 from rag_core.schema.drift import detect_drift
 from rag_core.schema.events import list_decisions, list_events
-from rag_core.schema.repair import Patch, PlanRepair, pending_renames, propose_patch, repair_plans, undo_renames
-from rag_core.semantics.lineage import model_lineage
+from rag_core.schema.repair import Patch, PlanRepair, propose_patch
 from rag_core.wiring import Services, open_services
 
 Events = Annotated[list[str], typer.Argument(help="Numbers of events, or change ids, as `drift history` shows them.")]
@@ -24,15 +25,21 @@ Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision."
 Actor = Annotated[str | None, typer.Option("--actor", help="Who decides; the user of this machine by default.")]
 
 
+def lineage_of(services: Services) -> tuple[Lineage, ...]:
+    """What reads the schema besides kept plans."""
+    batches = readable_batches(services.config_path(services.settings.batch.folder))
+    return standing_lineage(services.store, services.semantic_model, batches)
+
+
 def check_services(services: Services, *, record: bool = True, actor: str = "system") -> DriftReport:
-    """A drift check with the lineage of the semantic model."""
+    """A drift check with whom it touches: plans, metrics, dimensions, verified queries, expectations."""
     return detect_drift(
         services.warehouse,
         services.store,
         record=record,
         actor=actor,
         rules=services.policy.drift,
-        lineage=model_lineage(services.semantic_model),
+        lineage=lineage_of(services),
     )
 
 
@@ -143,18 +150,14 @@ def history(
 def accept(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
     """Accept changes: the schema is meant to be so."""
     with open_services() as services:
-        done = accept_events(
-            services.store, events, actor=person(actor), note=note, lineage=model_lineage(services.semantic_model)
-        )
+        done = accept_events(services.store, events, actor=person(actor), note=note, lineage=lineage_of(services))
     emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
 
 
 def reject(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
     """Reject changes: they are to be undone; of a probable rename: it is none."""
     with open_services() as services:
-        done = reject_events(
-            services.store, events, actor=person(actor), note=note, lineage=model_lineage(services.semantic_model)
-        )
+        done = reject_events(services.store, events, actor=person(actor), note=note, lineage=lineage_of(services))
     emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
 
 
@@ -167,7 +170,7 @@ def map_to(
 ) -> None:
     """Say what a column or table that vanished has become."""
     with open_services() as services:
-        lineage = model_lineage(services.semantic_model)
+        lineage = lineage_of(services)
         done = (map_event(services.store, event, to, actor=person(actor), note=note, lineage=lineage),)
     emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
 
@@ -180,11 +183,7 @@ def repair(
     with open_services() as services:
         path = services.config_path(services.settings.warehouse.semantic_model)
         now = services.catalog_cache.refresh()
-        renames = pending_renames(services.store, now)
-        before = undo_renames(now, renames)
-        plans = repair_plans(
-            services.store, services.warehouse, services.guard.check, renames, before=before, after=now
-        )
+        plans, renames, before = follow_renames(services.store, services.warehouse, services.guard.check, now)
         patch = propose_patch(path.read_text(encoding="utf-8"), renames, catalog=before, name=path.name)
     if write and patch.edits:
         path.write_text(patch.text, encoding="utf-8")
@@ -200,18 +199,28 @@ def repair(
 
 
 def alert(
-    webhook_url: Annotated[str, typer.Option("--webhook", help="URL that takes each alert as JSON.")],
+    webhook_url: Annotated[
+        str | None, typer.Option("--webhook", help="URL that takes each alert as JSON; else the configured channels.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell the owners of what open events touch, once an event."""
+    """Tell the owners of what open events touch, once an event and channel."""
     with open_services() as services:
-        sent = send_alerts(services.store, webhook(webhook_url))
+        secret = services.settings.notify.webhook_secret
+        if webhook_url is not None:
+            channels = {"webhook": webhook(webhook_url, secret=secret.get_secret_value() if secret else None)}
+        else:
+            channels = services.alert_channels()
+        if not channels:
+            raise ConfigurationError("no channel is configured: set NIGHTSHIFT_ALERTS__CHANNELS, or give --webhook URL")
+        sent = send_alerts(services.store, channels)
 
     def render() -> None:
-        for item in sent:
-            console.print(f"{item.owner}: {item.subject}", markup=False)
+        for channel, item in sent:
+            console.print(f"{channel}: {item.owner}: {item.subject}", markup=False)
 
-    emit({"alerts": sent}, as_json=as_json, render=render)
+    alerts = [{"channel": channel, **item.model_dump(mode="json")} for channel, item in sent]
+    emit({"alerts": alerts}, as_json=as_json, render=render)
 
 
 def register(app: typer.Typer) -> None:
