@@ -1,11 +1,11 @@
-"""Writing documents into the index: one transaction changes one document, whole or not at all."""
+"""Values of the index: keys, clean text and JSON, attributes to filter by, and the changes of a document alone."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -37,15 +37,6 @@ class PreparedChunk:
     def terms(self) -> int:
         """Length of the chunk as BM25 counts it."""
         return sum(self.counts.values())
-
-
-@dataclass(frozen=True, slots=True)
-class WriteResult:
-    """What changed: chunks of the document now, and how many of them are new."""
-
-    chunks: int
-    added: int
-    removed: int
 
 
 def document_id(source: str, relative_path: str) -> str:
@@ -103,56 +94,35 @@ def as_date(value: Any) -> date | None:
         return None
 
 
-def write_document(
+def record_failure(
     store: Store,
     file: SourceFile,
-    document: ConvertedDocument,
-    chunks: Sequence[PreparedChunk],
     *,
-    version_no: int,
+    state: str,
+    stage: str,
+    reason: str,
     pipeline_version: str,
     run_id: str,
-    stage: str = "",
-    enriched: str = "",
-) -> WriteResult:
-    """Replaces what the index knows of a document. Chunks whose text did not change keep their vectors."""
-    key = document_id(file.source, file.relative_path)
-    with store.connection() as connection:
-        connection.execute(statement("index/lock_index_state"))
-        known = connection.execute(statement("documents/select_lexical_version"), {"document_id": key}).fetchone()
-        row = connection.execute(
-            statement("documents/upsert_document"),
-            {
-                **_file_values(file, pipeline_version, run_id),
-                **_document_values(document),
-                "stage": stage,
-                "enriched": clean_text(enriched),
-            },
-        ).fetchone()
-        if row is None:
-            raise RuntimeError("an upsert returned no row")
-        document_no = int(row[0])
-        _replace_attributes(connection, document_no, file, document)
-        writer = _ChunkWriter(connection, document_no, version_no)
-        return writer.replace(chunks, reuse=known is not None and known[1] == TOKENS_VERSION)
-
-
-def record_failure(
-    store: Store, file: SourceFile, *, state: str, stage: str, reason: str, pipeline_version: str, run_id: str
+    also: Callable[[psycopg.Connection], None] | None = None,
 ) -> None:
-    """Notes that a document could not be processed; what was indexed of it before stays searchable."""
+    """Notes that a document could not be processed; what was indexed of it before stays searchable.
+
+    `also` is done in the same transaction.
+    """
     with store.connection() as connection:
         connection.execute(statement("index/lock_index_state"))
         connection.execute(
             statement("documents/record_failure"),
             {
-                **_file_values(file, pipeline_version, run_id),
+                **file_values(file, pipeline_version, run_id),
                 "state": state,
                 "stage": stage,
                 "reason": clean_text(reason)[:1000],
                 "title": clean_text(file.path.stem),
             },
         )
+        if also is not None:
+            also(connection)
 
 
 def move_document(store: Store, old_document_id: str, file: SourceFile, run_id: str) -> None:
@@ -177,17 +147,8 @@ def move_document(store: Store, old_document_id: str, file: SourceFile, run_id: 
         connection.execute(statement("index/update_index_state"), {"chunks": 0, "terms": 0})
 
 
-def remove_document(store: Store, document_no: int) -> int:
-    """Takes a document out of the index; returns how many chunks went with it."""
-    with store.connection() as connection:
-        connection.execute(statement("index/lock_index_state"))
-        writer = _ChunkWriter(connection, document_no, version_no=0)
-        result = writer.replace([], reuse=False)
-        connection.execute(statement("documents/delete_document"), {"document_no": document_no})
-        return result.removed
-
-
-def _file_values(file: SourceFile, pipeline_version: str, run_id: str) -> dict[str, Any]:
+def file_values(file: SourceFile, pipeline_version: str, run_id: str) -> dict[str, Any]:
+    """Values of the document table that the file gives."""
     return {
         "document_id": document_id(file.source, file.relative_path),
         "source": clean_text(file.source),
@@ -201,7 +162,8 @@ def _file_values(file: SourceFile, pipeline_version: str, run_id: str) -> dict[s
     }
 
 
-def _document_values(document: ConvertedDocument) -> dict[str, Any]:
+def document_values(document: ConvertedDocument) -> dict[str, Any]:
+    """Values of the document table that the converted document gives."""
     metadata = clean_value(document.metadata)
     values: dict[str, Any] = {name: _short(metadata.get(name)) for name in _COLUMNS}
     return {
@@ -220,138 +182,3 @@ def _document_values(document: ConvertedDocument) -> dict[str, Any]:
 
 def _short(value: Any) -> str | None:
     return value.strip()[:MAX_ATTRIBUTE_LENGTH] if isinstance(value, str) and value.strip() else None
-
-
-def _replace_attributes(
-    connection: psycopg.Connection, document_no: int, file: SourceFile, document: ConvertedDocument
-) -> None:
-    pairs = attributes(
-        clean_text(file.source), clean_text(file.relative_path), document.state, clean_value(document.metadata)
-    )
-    connection.execute(statement("documents/delete_attributes"), {"document_no": document_no})
-    connection.execute(
-        statement("documents/insert_attributes"),
-        {"document_no": document_no, "names": [name for name, _ in pairs], "values": [value for _, value in pairs]},
-    )
-
-
-class _ChunkWriter:
-    """Replaces the chunks of one document inside a transaction that holds the index's lock."""
-
-    def __init__(self, connection: psycopg.Connection, document_no: int, version_no: int) -> None:
-        self._connection = connection
-        self._document_no = document_no
-        self._version_no = version_no
-
-    def replace(self, chunks: Sequence[PreparedChunk], *, reuse: bool) -> WriteResult:
-        """Keeps chunks of equal text where `reuse`, adds and removes the others, and corrects the shared counts."""
-        old = self._connection.execute(
-            statement("documents/select_chunks"), {"document_no": self._document_no}
-        ).fetchall()
-        free: dict[bytes, list[int]] = {}
-        for chunk_no, _, digest, _ in old:
-            free.setdefault(bytes(digest), []).append(chunk_no)
-        kept: list[tuple[int, PreparedChunk]] = []
-        new: list[PreparedChunk] = []
-        for chunk in chunks:
-            numbers = free.get(chunk.digest) if reuse else None
-            if numbers:
-                kept.append((numbers.pop(0), chunk))
-            else:
-                new.append(chunk)
-        kept_numbers = {chunk_no for chunk_no, _ in kept}
-        gone = [row[0] for row in old if row[0] not in kept_numbers]
-        changes: Counter[int] = Counter()
-        self._remove(gone, changes)
-        self._update(kept)
-        self._add(new, changes)
-        self._count_terms(changes)
-        gone_terms = sum(row[3] for row in old if row[0] not in kept_numbers)
-        self._connection.execute(
-            statement("index/update_index_state"),
-            {"chunks": len(new) - len(gone), "terms": sum(chunk.terms for chunk in new) - gone_terms},
-        )
-        return WriteResult(len(chunks), len(new), len(gone))
-
-    def _remove(self, numbers: list[int], changes: Counter[int]) -> None:
-        if not numbers:
-            return
-        rows = self._connection.execute(statement("index/delete_postings"), {"chunks": numbers}).fetchall()
-        for term_no, count in rows:
-            changes[term_no] -= count
-        self._connection.execute(statement("documents/delete_chunks"), {"chunks": numbers})
-
-    def _update(self, kept: list[tuple[int, PreparedChunk]]) -> None:
-        if not kept:
-            return
-        values = [
-            {
-                "chunk_no": chunk_no,
-                "ordinal": each.chunk.ordinal,
-                "heading_path": list(each.chunk.heading_path),
-                "page": each.chunk.page,
-                "kind": each.chunk.kind,
-                "tokens": each.chunk.tokens,
-            }
-            for chunk_no, each in kept
-        ]
-        self._connection.execute(statement("documents/update_chunks"), {"chunks": json.dumps(values)})
-
-    def _add(self, chunks: list[PreparedChunk], changes: Counter[int]) -> None:
-        if not chunks:
-            return
-        values = [
-            {
-                "ordinal": each.chunk.ordinal,
-                "body": each.chunk.text,
-                "context": each.chunk.context,
-                "heading_path": list(each.chunk.heading_path),
-                "page": each.chunk.page,
-                "kind": each.chunk.kind,
-                "tokens": each.chunk.tokens,
-                "terms": each.terms,
-                "text_hash": each.digest.hex(),
-            }
-            for each in chunks
-        ]
-        rows = self._connection.execute(
-            statement("documents/insert_chunks"),
-            {"document_no": self._document_no, "chunks": json.dumps(values, ensure_ascii=False)},
-        ).fetchall()
-        numbers: dict[int, int] = dict(rows)
-        terms = self._term_numbers({term for each in chunks for term in each.counts})
-        with (
-            self._connection.cursor() as cursor,
-            cursor.copy(statement("index/copy_postings")) as copy,
-        ):
-            for each in chunks:
-                chunk_no = numbers[each.chunk.ordinal]
-                for term in sorted(each.counts):
-                    frequency = min(each.counts[term], MAX_FREQUENCY)
-                    copy.write_row((terms[term], chunk_no, self._document_no, frequency, each.terms))
-                    changes[terms[term]] += 1
-        with (
-            self._connection.cursor() as cursor,
-            cursor.copy(statement("index/copy_windows")) as copy,
-        ):
-            for each in chunks:
-                for ordinal, vector in enumerate(each.vectors):
-                    copy.write_row((self._version_no, numbers[each.chunk.ordinal], ordinal, self._document_no, vector))
-
-    def _term_numbers(self, terms: set[str]) -> dict[str, int]:
-        wanted = sorted(terms)
-        rows = self._connection.execute(statement("search/select_terms"), {"terms": wanted}).fetchall()
-        numbers: dict[str, int] = {term: term_no for term, term_no, _ in rows}
-        missing = [term for term in wanted if term not in numbers]
-        if missing:
-            added = self._connection.execute(statement("index/insert_terms"), {"terms": missing}).fetchall()
-            numbers.update(added)
-        return numbers
-
-    def _count_terms(self, changes: Counter[int]) -> None:
-        changed = sorted(term_no for term_no, change in changes.items() if change)
-        if changed:
-            self._connection.execute(
-                statement("index/update_terms"),
-                {"terms": changed, "changes": [changes[term_no] for term_no in changed]},
-            )

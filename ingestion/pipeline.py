@@ -16,15 +16,12 @@ from ingestion import runs
 from ingestion.comparison import KnownDocument, compare
 from ingestion.config import IngestionRules
 from ingestion.documents import SourceFile
-from ingestion.index import (
-    clean_text,
-    move_document,
-    remove_document,
-)
+from ingestion.index import clean_text, move_document
 from ingestion.isolate import IsolatedConverter
 from ingestion.sources import discover
 from ingestion.versions import IndexVersion, build_version, ensure_version, maintain_index, serving_version
 from ingestion.worker import DocumentWorker, pipeline_version, window_cutter
+from ingestion.writing import remove_document
 from rag_core.connectors.base import Embedder
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store

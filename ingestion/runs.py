@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 from psycopg.rows import class_row
 
 from ingestion.comparison import KnownDocument
@@ -156,31 +157,37 @@ def open_items(store: Store, run_id: str, batch: int) -> list[SourceFile]:
     ]
 
 
-def finish_item(
-    store: Store,
-    run_id: str,
-    file: SourceFile,
-    *,
-    state: str,
-    stage: str,
-    reason: str,
-    chunks: int = 0,
-    embeddings: int = 0,
-    seconds: float = 0.0,
-) -> None:
-    """Notes how a document of a run ended."""
-    values: dict[str, Any] = {
-        "run_id": run_id,
-        "document_id": document_id(file.source, file.relative_path),
-        "state": state,
-        "stage": stage,
-        "reason": clean_text(reason)[:1000],
-        "chunks": chunks,
-        "embeddings": embeddings,
-        "seconds": seconds,
-    }
-    with store.connection() as connection:
-        connection.execute(statement("documents/update_ingest_item"), values)
+@dataclass(frozen=True, slots=True)
+class FinishedItem:
+    """How a document of a run ended. `seconds` is the time of its own stages."""
+
+    file: SourceFile
+    state: str
+    stage: str = ""
+    reason: str = ""
+    chunks: int = 0
+    embeddings: int = 0
+    seconds: float = 0.0
+
+
+def finish_items(connection: psycopg.Connection, run_id: str, items: Sequence[FinishedItem]) -> None:
+    """Notes how documents of a run ended, in the transaction of the connection."""
+    values: list[dict[str, Any]] = [
+        {
+            "document_id": document_id(item.file.source, item.file.relative_path),
+            "state": item.state,
+            "stage": item.stage,
+            "reason": clean_text(item.reason)[:1000],
+            "chunks": item.chunks,
+            "embeddings": item.embeddings,
+            "seconds": item.seconds,
+        }
+        for item in items
+    ]
+    connection.execute(
+        statement("documents/update_ingest_items"),
+        {"run_id": run_id, "items": json.dumps(values, ensure_ascii=False)},
+    )
 
 
 def count_run(store: Store, run_id: str) -> RunCounts:

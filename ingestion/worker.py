@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Protocol
 
 import psycopg
@@ -22,15 +23,21 @@ from ingestion.documents import Chunk, ConvertedDocument, SourceFile
 from ingestion.embed import embed_texts, text_hash
 from ingestion.enrich import enrich
 from ingestion.export import enriched_markdown
-from ingestion.index import PreparedChunk, prepare_chunk, record_failure, write_document
+from ingestion.index import PreparedChunk, prepare_chunk, record_failure
 from ingestion.versions import IndexVersion
+from ingestion.writing import DocumentWrite, WriteResult, write_documents
 from rag_core.connectors.base import Embedder
 from rag_core.connectors.store import Store
 from rag_core.errors import NightshiftError
 from rag_core.retrieval.tokens import TOKENS_VERSION
 
-# Documents whose windows are embedded together: enough for full batches, few enough to hold in memory.
-EMBEDDED_TOGETHER = 24
+# Documents that are embedded and written together: enough for full batches, few enough to hold in memory and to do
+# again after a crash.
+DOCUMENTS_TOGETHER = 32
+BYTES_TOGETHER = 4 * 1024 * 1024
+
+# What PostgreSQL says of a value that it does not take; anything else concerns every document.
+_REFUSED = (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded)
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +76,12 @@ class _Prepared:
     windows: tuple[tuple[str, ...], ...] = ()
     seconds: float = 0.0
     fault: tuple[str, str] | None = None
+    embeddings: int = 0
+
+    @property
+    def writable(self) -> bool:
+        """Whether there is a document that replaces what the index knows of this one."""
+        return self.fault is None and self.document is not None and self.document.state != "quarantined"
 
 
 class DocumentWorker:
@@ -83,14 +96,13 @@ class DocumentWorker:
         self._version = version
         self._run_id = run_id
         self._pipeline_version = pipeline_version(rules)
-        self._cut = window_cutter(embedder)
 
     def work_off(self, files: Sequence[SourceFile], converter: Converter) -> Iterator[tuple[SourceFile, int]]:
         """Takes files through all stages; yields each when it is done, with the vectors computed for it.
 
         While one group is embedded and written, the next one is converted: the converter is a process of its own.
         """
-        groups = [files[at : at + EMBEDDED_TOGETHER] for at in range(0, len(files), EMBEDDED_TOGETHER)]
+        groups = list(grouped(files))
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="convert") as ahead:
             waiting = ahead.submit(self._prepare_all, groups[0], converter) if groups else None
             for following in [*groups[1:], None]:
@@ -98,11 +110,12 @@ class DocumentWorker:
                     return
                 prepared = waiting.result()
                 waiting = ahead.submit(self._prepare_all, following, converter) if following is not None else None
-                vectors, left = self._embed_all(prepared)
+                vectors, computed = self._embed_all(prepared)
+                self._write_all(prepared, vectors, computed)
                 for each in prepared:
-                    # Vectors are computed for the group; they are counted with the first document that is written.
-                    computed, left = left, 0
-                    yield each.file, self._write(each, vectors, computed)
+                    # Vectors are computed for the group; they are counted with its first document.
+                    yield each.file, computed
+                    computed = 0
 
     def _prepare_all(self, files: Sequence[SourceFile], converter: Converter) -> list[_Prepared]:
         return [self._prepare(file, converter) for file in files]
@@ -143,73 +156,107 @@ class DocumentWorker:
             stage = "enrich"
             document = enrich(document, file, self._rules.enrichment)
             stage = "chunk"
+            # Blocks, chunks and windows are counted several times over; a text is tokenised once.
+            spans = cache(self._embedder.token_spans)
             chunks = chunk_document(
                 document,
-                token_spans=self._embedder.token_spans,
+                token_spans=spans,
                 max_tokens=self._rules.chunks.max_tokens,
                 overlap=self._rules.chunks.overlap,
             )
-            windows = tuple(tuple(self._cut(chunk)) for chunk in chunks)
+            windows = tuple(tuple(chunking.windows(chunk, spans, self._embedder.max_tokens)) for chunk in chunks)
         except Exception as error:  # noqa: BLE001 - whatever one document does must not lose the others
             logger.warning("%s: %s failed: %s", file.relative_path, stage, _one_line(error))
             return _Prepared(file, document, fault=(stage, _one_line(error)))
         return _Prepared(file, document, chunks, windows, time.monotonic() - started)
 
-    def _write(self, each: _Prepared, vectors: dict[bytes, str], computed: int) -> int:
+    def _write_all(self, prepared: Sequence[_Prepared], vectors: dict[bytes, str], computed: int) -> None:
+        """Writes a group in one transaction; where the database refuses it, each document in its own."""
         started = time.monotonic()
+        good = [each for each in prepared if each.writable]
+        ready = [self._ready(each, vectors) for each in good]
+        share = (time.monotonic() - started) / max(len(good), 1)
+        for each in prepared:
+            each.seconds += share
+            each.embeddings, computed = computed, 0
+            if not each.writable:
+                stage, reason = each.fault or ("convert", each.document.reason if each.document else "no document")
+                self._fail(each, stage, reason)
+        try:
+            self._write(good, ready)
+        except _REFUSED as error:
+            if len(good) > 1:
+                logger.warning("a group of documents was refused, each is tried alone: %s", _one_line(error))
+            for each, write in zip(good, ready, strict=True):
+                try:
+                    self._write([each], [write])
+                except _REFUSED as cause:
+                    self._fail(each, "index", _one_line(cause))
+
+    def _ready(self, each: _Prepared, vectors: dict[bytes, str]) -> DocumentWrite:
         document = each.document
-        if each.fault is not None or document is None:
-            stage, reason = each.fault or ("convert", "no document came back")
-            self._fail(each.file, "quarantined", stage, reason, computed)
-            return computed
-        if document.state == "quarantined":
-            self._fail(each.file, document.state, "convert", document.reason, computed)
-            return computed
+        if document is None:
+            raise RuntimeError("only a document that was converted can be written")
         chunks, broken = _with_vectors(each, vectors)
-        state, stage, reason = document.state, "" if document.state == "ok" else "convert", document.reason
+        stage = "" if document.state == "ok" else "convert"
         if broken:
-            state, stage = "partial", "embed"
+            stage = "embed"
             reason = f"{broken} of {len(each.chunks)} chunks got no usable vector and are left out"
             document = replace(document, state="partial", reason=reason)
-        try:
-            result = write_document(
-                self._store,
-                each.file,
-                document,
-                chunks,
-                version_no=self._version.version_no,
-                pipeline_version=self._pipeline_version,
-                run_id=self._run_id,
-                stage=stage,
-                enriched=enriched_markdown(document) if document.blocks else "",
-            )
-        except (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded) as error:
-            self._fail(each.file, "quarantined", "index", _one_line(error), computed)
-            return computed
-        runs.finish_item(
-            self._store,
-            self._run_id,
-            each.file,
-            state=state,
-            stage=stage,
-            reason=reason,
-            chunks=result.chunks,
-            embeddings=computed,
-            seconds=each.seconds + time.monotonic() - started,
-        )
-        return computed
+        enriched = enriched_markdown(document) if document.blocks else ""
+        return DocumentWrite(each.file, document, chunks, stage, enriched)
 
-    def _fail(self, file: SourceFile, state: str, stage: str, reason: str, computed: int) -> None:
+    def _write(self, prepared: Sequence[_Prepared], writes: Sequence[DocumentWrite]) -> None:
+        def note(connection: psycopg.Connection, results: list[WriteResult]) -> None:
+            items = [
+                runs.FinishedItem(
+                    each.file,
+                    write.document.state,
+                    write.stage,
+                    write.document.reason,
+                    result.chunks,
+                    each.embeddings,
+                    each.seconds,
+                )
+                for each, write, result in zip(prepared, writes, results, strict=True)
+            ]
+            runs.finish_items(connection, self._run_id, items)
+
+        write_documents(
+            self._store,
+            writes,
+            version_no=self._version.version_no,
+            pipeline_version=self._pipeline_version,
+            run_id=self._run_id,
+            also=note,
+        )
+
+    def _fail(self, each: _Prepared, stage: str, reason: str) -> None:
+        item = runs.FinishedItem(each.file, "quarantined", stage, reason, 0, each.embeddings, each.seconds)
         record_failure(
             self._store,
-            file,
-            state=state,
+            each.file,
+            state=item.state,
             stage=stage,
             reason=reason,
             pipeline_version=self._pipeline_version,
             run_id=self._run_id,
+            also=lambda connection: runs.finish_items(connection, self._run_id, [item]),
         )
-        runs.finish_item(self._store, self._run_id, file, state=state, stage=stage, reason=reason, embeddings=computed)
+
+
+def grouped(files: Sequence[SourceFile]) -> Iterator[list[SourceFile]]:
+    """Files in groups of a bounded number and size; a file above the size is alone."""
+    group: list[SourceFile] = []
+    size = 0
+    for file in files:
+        if group and (len(group) == DOCUMENTS_TOGETHER or size + file.size > BYTES_TOGETHER):
+            yield group
+            group, size = [], 0
+        group.append(file)
+        size += file.size
+    if group:
+        yield group
 
 
 def _with_vectors(each: _Prepared, vectors: dict[bytes, str]) -> tuple[list[PreparedChunk], int]:

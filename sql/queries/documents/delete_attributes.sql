@@ -1,2 +1,2 @@
 DELETE FROM nightshift.document_attribute
-WHERE document_no = %(document_no)s
+WHERE document_no = any(%(documents)s)

@@ -2,7 +2,7 @@ INSERT INTO nightshift.chunk (
     document_no, ordinal, body, context, heading_path, page, kind, tokens, terms, text_hash
 )
 SELECT
-    %(document_no)s,
+    new.document_no,
     new.ordinal,
     new.body,
     new.context,
@@ -14,6 +14,7 @@ SELECT
     decode(new.text_hash, 'hex') AS text_hash
 FROM
     jsonb_to_recordset(%(chunks)s::jsonb) AS new (
+        document_no integer,
         ordinal integer,
         body text,
         context text,
@@ -24,5 +25,5 @@ FROM
         terms integer,
         text_hash text
     )
-ORDER BY new.ordinal
-RETURNING ordinal, chunk_no
+ORDER BY new.document_no, new.ordinal
+RETURNING document_no, ordinal, chunk_no

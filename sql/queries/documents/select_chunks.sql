@@ -1,8 +1,8 @@
 SELECT
+    document_no,
     chunk_no,
-    ordinal,
     text_hash,
     terms
 FROM nightshift.chunk
-WHERE document_no = %(document_no)s
-ORDER BY ordinal
+WHERE document_no = any(%(documents)s)
+ORDER BY document_no, ordinal
