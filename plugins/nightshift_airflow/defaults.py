@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,14 @@ DEFAULT_ARGS: dict[str, Any] = {
     "execution_timeout": timedelta(minutes=60),
 }
 
+# What a person may decide for a batch that waits because the warehouse's schema changed, and what that means.
+DECISIONS: dict[str, str] = {
+    "Keep the questions paused": "keep",
+    "Use what replaced it": "replace",
+    "Accept the change": "accept",
+    "Fail the batch": "fail",
+}
+
 # What a batch may be called: the same as a question, as both become names in the warehouse's report tables.
 _BATCH_NAME = re.compile(r"^[a-z][a-z0-9_]{0,62}$")
 
@@ -48,9 +56,10 @@ class BatchFile:
     owner: str
     path: str
     after: tuple[str, ...] = ()
-    catch_up: bool = False
+    catch_up_from: date | None = None
     deadline_minutes: int | None = None
     notifies: bool = False
+    decision_minutes: int = 240
 
     @property
     def dag_id(self) -> str:
@@ -127,9 +136,10 @@ def read_batch_file(path: Path) -> BatchFile:
         owner=_text(path, content, "owner", "nightshift"),
         path=str(path),
         after=_after(path, content),
-        catch_up=content.get("catch_up") is True,
-        deadline_minutes=_minutes(path, content),
+        catch_up_from=_day(path, content),
+        deadline_minutes=_minutes(path, content, "deadline_minutes"),
         notifies=bool(content.get("notify")),
+        decision_minutes=_minutes(path, content, "decision_minutes") or BatchFile.decision_minutes,
     )
 
 
@@ -151,10 +161,17 @@ def _after(path: Path, content: dict[Any, Any]) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _minutes(path: Path, content: dict[Any, Any]) -> int | None:
-    value = content.get("deadline_minutes")
+def _day(path: Path, content: dict[Any, Any]) -> date | None:
+    value = content.get("catch_up_from")
+    if value is not None and (not isinstance(value, date) or isinstance(value, datetime)):
+        raise ConfigurationError(f"{path.name}: catch_up_from must be a day such as 2026-07-01")
+    return value
+
+
+def _minutes(path: Path, content: dict[Any, Any], key: str) -> int | None:
+    value = content.get(key)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise ConfigurationError(f"{path.name}: deadline_minutes must be a number of minutes")
+        raise ConfigurationError(f"{path.name}: {key} must be a number of minutes")
     return value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from datetime import date
 from itertools import product
 from typing import Annotated, Any
 
@@ -103,7 +104,9 @@ class BatchFile(Record):
         tuple[Annotated[str, Field(pattern=IDENTIFIER)], ...],
         Field(max_length=20, description="Runs when all of these have: documents, warehouse_schema, other batches"),
     ] = ()
-    catch_up: bool = Field(default=False, description="Whether nights that were missed are run later")
+    catch_up_from: date | None = Field(
+        default=None, description="Runs of the schedule since this day that were missed are made up for, oldest first"
+    )
     deadline_minutes: int | None = Field(
         default=None, ge=1, le=10_080, description="A run that has not ended so long after its start is told of"
     )
@@ -132,6 +135,8 @@ class BatchFile(Record):
     def _check_heads(self) -> BatchFile:
         if self.after and self.schedule:
             raise ValueError("a batch has a schedule or an `after`, not both")
+        if self.catch_up_from is not None and not self.schedule:
+            raise ValueError("catch_up_from needs a schedule: without one there is nothing to catch up with")
         for address in self.notify.email:
             check_address(address)
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -141,7 +142,7 @@ class Batch(Record):
     owner: str
     audience: str = ""
     after: tuple[str, ...] = ()
-    catch_up: bool = False
+    catch_up_from: date | None = None
     deadline_minutes: int | None = None
     notify: Notification = Notification()
     pdf: bool = False

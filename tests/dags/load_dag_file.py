@@ -1,12 +1,13 @@
 """Loads the DAG file of the first argument in this new process and tells, as the last line of its output, what it did.
 
-`dags` (id, tags, schedule and documentation of each), `modules` (everything imported), `took` (databases and sockets
-that were opened while the file loaded), `read` (the YAML files that were opened, one entry an opening).
+`dags` (id, tags, schedule, deadline and documentation of each), `modules` (everything imported), `took` (databases and
+sockets that were opened while the file loaded), `read` (the YAML files that were opened, one entry an opening).
 """
 
 import importlib.util
 import json
 import sys
+from datetime import UTC
 from pathlib import Path
 
 # Airflow itself is not what is tested: what it imports and opens is there before the file loads.
@@ -22,6 +23,17 @@ def watch(event: str, arguments: tuple) -> None:
         took.append(f"{event} {arguments!r:.200}")
     elif event == "open" and str(arguments[0]).endswith((".yaml", ".yml")):
         read.append(Path(str(arguments[0])).name)
+
+
+def assets(dag) -> list:
+    return sorted(asset.uri for asset in getattr(dag.timetable.asset_condition, "objects", ()))
+
+
+def deadlines(dag) -> list | None:
+    if not dag.deadline:
+        return None
+    alert = dag.deadline[0]
+    return [alert.reference.reference_name, alert.interval.total_seconds() / 60, alert.callback.path]
 
 
 before = set(sys.modules)
@@ -46,6 +58,10 @@ told = {
             "timetable": type(dag.timetable).__name__,
             "tasks": {task.task_id: sorted(task.downstream_task_ids) for task in dag.tasks},
             "owners": sorted({task.owner for task in dag.tasks}),
+            "catchup": dag.catchup,
+            "start": dag.start_date.astimezone(UTC).isoformat() if dag.start_date is not None else None,
+            "assets": assets(dag),
+            "deadline": deadlines(dag),
         }
         for dag in sorted(found, key=lambda dag: dag.dag_id)
     },

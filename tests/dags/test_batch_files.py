@@ -117,3 +117,54 @@ def test_a_hundred_batch_files_cost_one_reading_each_and_no_further_import(tmp_p
     assert many["read"] == [f"{name}.yaml" for name in names]
     assert many["modules"] == one["modules"]
     assert many["took"] == []
+
+
+WAITING = """title: After the night
+owner: analytics
+after: [documents, warehouse_schema, daily]
+deadline_minutes: 45
+notify: {webhook: true}
+questions:
+  - {question_id: revenue, text: What was revenue last quarter?}
+"""
+
+
+@pytest.mark.airflow
+def test_a_batch_waits_for_assets_has_a_deadline_and_tells(tmp_path: Path, load_dag_file: Load) -> None:
+    told = load_dag_file(FACTORY, batches=_write(tmp_path / "batches", daily=GOOD, waiting=WAITING))
+    dag = told["dags"]["batch_waiting"]
+    assert dag["assets"] == [
+        "nightshift://documents/",
+        "nightshift://reports/daily",
+        "nightshift://warehouse-schema/",
+    ]
+    assert dag["catchup"] is False
+    assert dag["deadline"] == ["DagRunQueuedAtDeadline", 45, "nightshift_airflow.notices.deadline_missed"]
+    assert "tell" in dag["tasks"]
+    assert "tell" not in told["dags"]["batch_daily"]["tasks"]
+    assert told["dags"]["batch_daily"]["deadline"] is None
+
+
+@pytest.mark.airflow
+def test_a_batch_catches_up_from_its_day_in_its_own_time_zone(tmp_path: Path, load_dag_file: Load) -> None:
+    text = GOOD.replace("timezone: UTC", "timezone: Asia/Tokyo\ncatch_up_from: 2026-07-01")
+    dags = load_dag_file(FACTORY, batches=_write(tmp_path / "batches", daily=GOOD, caught=text))["dags"]
+    assert (dags["batch_caught"]["catchup"], dags["batch_caught"]["start"]) == (True, "2026-06-30T15:00:00+00:00")
+    assert (dags["batch_daily"]["catchup"], dags["batch_daily"]["start"]) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("catch_up_from: yes", "catch_up_from must be a day"),
+        ("after: documents", "after must be a list"),
+        ("after: [Two Words]", "after must be a list"),
+        ('after: [documents]\nschedule: "0 2 * * *"', "a schedule or an `after`, not both"),
+        ("deadline_minutes: soon", "deadline_minutes must be a number of minutes"),
+        ("deadline_minutes: true", "deadline_minutes must be a number of minutes"),
+    ],
+)
+def test_a_head_that_cannot_be_scheduled_is_refused(tmp_path: Path, line: str, reason: str) -> None:
+    folder = _write(tmp_path / "batches", bad=f"title: T\nowner: o\n{line}\n")
+    with pytest.raises(ConfigurationError, match=reason):
+        read_batch_files(folder)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import copy
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nightshift_airflow.defaults import DOCUMENTS_ASSET, REPORTS_ASSET, SCHEMA_ASSET
+from nightshift_airflow.defaults import DECISIONS, DOCUMENTS_ASSET, REPORTS_ASSET, SCHEMA_ASSET
 from tests.dags.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -17,7 +18,15 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.airflow
 
 BATCHES = sorted(path.stem for path in (ROOT / "config" / "batches").glob("*.yaml"))
-BATCH_TASKS = {"start": {"groups_of", "publish"}, "groups_of": {"answer"}, "answer": {"publish"}, "publish": set()}
+BATCH_TASKS = {
+    "start": {"groups_of", "held_of", "take_up", "publish"},
+    "groups_of": {"answer"},
+    "answer": {"publish"},
+    "held_of": {"decide"},
+    "decide": {"take_up"},
+    "take_up": {"publish"},
+    "publish": set(),
+}
 TASKS: dict[str, dict[str, set[str]]] = {
     "ask_questions": {
         "start": {"groups_of", "finish"},
@@ -25,7 +34,7 @@ TASKS: dict[str, dict[str, set[str]]] = {
         "answer": {"finish"},
         "finish": set(),
     },
-    "detect_schema_drift": {"detect": set()},
+    "detect_schema_drift": {"detect": {"repair", "tell"}, "repair": {"tell"}, "tell": set()},
     "ingest_documents": {
         "plan": {"groups_of", "check_and_finish"},
         "groups_of": {"ingest"},
@@ -69,8 +78,25 @@ def test_schedules(dag_bag: dict[str, DAG]) -> None:
 def test_a_task_has_an_end_and_a_second_try(dag_bag: dict[str, DAG]) -> None:
     for dag in dag_bag.values():
         for task in dag.tasks:
-            assert task.execution_timeout is not None, task
+            # A person's time is bounded otherwise: see the decision of a batch.
+            assert task.execution_timeout is not None or task.task_id == "decide", task
             assert task.retries >= 1, task
+
+
+def test_a_decision_has_an_end_and_then_pauses(dag_bag: dict[str, DAG]) -> None:
+    for name in BATCHES:
+        decide = dag_bag[f"batch_{name}"].get_task("decide").partial_kwargs  # type: ignore[union-attr]
+        assert decide["response_timeout"] == timedelta(minutes=240)
+        assert decide["execution_timeout"] is None
+        assert decide["options"] == list(DECISIONS)
+        assert [DECISIONS[option] for option in decide["defaults"]] == ["keep"]
+        assert "became" in dag_bag[f"batch_{name}"].get_task("decide").params
+
+
+def test_a_report_is_published_without_a_decision_and_never_after_a_failure(dag_bag: dict[str, DAG]) -> None:
+    for name in BATCHES:
+        assert dag_bag[f"batch_{name}"].get_task("publish").trigger_rule == "none_failed"
+    assert dag_bag["detect_schema_drift"].get_task("tell").trigger_rule == "all_done"
 
 
 def test_a_batch_s_owner_is_its_file_s(dag_bag: dict[str, DAG]) -> None:

@@ -33,6 +33,7 @@ def test_a_batch_may_wait_for_documents_schema_and_other_batches(tmp_path: Path)
         ("notify: {email: ['a@b, c@d']}", "is no mail address"),
         ('notify: {email: ["a@b\\nBcc: c@d"]}', "is no mail address"),
         ("notify: {when: sometimes}", "trouble"),
+        ("catch_up_from: 2026-07-01", "catch_up_from needs a schedule"),
         ("deadline_minutes: 0", "deadline_minutes"),
         ("plan_policy: any", "plan_policy"),
         ("principal: ''", "principal"),
