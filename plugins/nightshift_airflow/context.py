@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime
 from typing import Any
@@ -30,3 +30,9 @@ def run_date_of(
         return services.run_date(wanted)
     end: datetime | None = context.get("data_interval_end") or context.get("logical_date")
     return end.astimezone(ZoneInfo(timezone)).date() if end is not None else services.run_date()
+
+
+def is_last_try(context: Mapping[str, Any]) -> bool:
+    """Whether a task that fails now is not tried again."""
+    instance = context["ti"]
+    return bool(instance.try_number > instance.max_tries)
