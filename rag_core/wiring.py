@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rag_core.connectors.chat_model_ledger import ModelCallLedger
     from rag_core.datamodel.catalog import Catalog
     from rag_core.graph.build import Orchestrator
+    from rag_core.graph.checkpoints import Checkpoints
     from rag_core.policy.rules import Policy
     from rag_core.policy.sql_guard import SqlGuard
     from rag_core.retrieval.search import HybridSearch
@@ -55,7 +56,7 @@ class Services:
 
     def close(self) -> None:
         """Gives back every connection that was opened."""
-        for name in ("warehouse", "store"):
+        for name in ("warehouse", "checkpoints", "store"):
             opened = self.__dict__.pop(name, None)
             if opened is not None:
                 opened.close()
@@ -210,6 +211,13 @@ class Services:
         return ModelCallLedger(self.store, CallLimits(**given))
 
     @cached_property
+    def checkpoints(self) -> Checkpoints:
+        """Where the state of a batch's question is kept after each node."""
+        from rag_core.graph.checkpoints import Checkpoints  # noqa: PLC0415
+
+        return Checkpoints(self.store)
+
+    @cached_property
     def orchestrator(self) -> Orchestrator:
         """The graph that answers questions."""
         from rag_core.graph.build import Orchestrator  # noqa: PLC0415 - langgraph
@@ -227,6 +235,7 @@ class Services:
             embedder=self.embedder,
             question_seconds=self.settings.batch.question_seconds,
             question_steps=self.settings.batch.question_steps,
+            checkpoints=self.checkpoints if self.chat_model is not None else None,
         )
 
     @cached_property

@@ -26,6 +26,7 @@ from rag_core.datamodel.answer import Answer, Usage, Verdict
 from rag_core.datamodel.question import Batch, Budget, Question
 from rag_core.datamodel.report import BatchOutcome, History
 from rag_core.errors import ConfigurationError, ServiceUnavailable
+from rag_core.graph.housekeeping import forget_run
 from rag_core.quality.decide import decide
 from rag_core.quality.observation import RunContext
 from rag_core.quality.suites import observe_answer
@@ -240,6 +241,7 @@ class BatchRunner:
             )
             # Last, so that a disk that is full takes the rows back too.
             write_reports(texts)
+        forget_run(self._store, run_id)
         return outcome
 
     @contextmanager
