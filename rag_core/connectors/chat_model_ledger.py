@@ -11,7 +11,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from datetime import datetime
 from typing import NamedTuple
 
 from psycopg.rows import class_row
@@ -230,11 +229,6 @@ class ModelCallLedger:
                     **who.model_dump(),
                 }
                 connection.execute(statement("model_calls/insert_reply"), values | clean)
-
-    def forget(self, run_id: str, *, before: datetime) -> None:
-        """Removes the kept replies of a run that has ended and all those older than `before`; the accounts stay."""
-        with self._store.connection() as connection:
-            connection.execute(statement("model_calls/delete_replies"), {"run_id": run_id, "before": before})
 
 
 def estimate_tokens(text: str) -> int:

@@ -10,15 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
-from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from langgraph.checkpoint.base import CheckpointTuple
-from langgraph.checkpoint.postgres import PostgresSaver
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.types import Send
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool
 
@@ -35,6 +30,8 @@ from rag_core.workers.synthesizer import Draft
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
+    from langgraph.checkpoint.base import CheckpointTuple
+    from langgraph.checkpoint.postgres import PostgresSaver
 
 KIND = "nightshift-json"
 MAX_CONNECTIONS = 4
@@ -62,49 +59,32 @@ def _record_types() -> dict[str, type[Record]]:
     return {kind.__name__: kind for kind in _RECORDS}
 
 
-class RecordSerializer(JsonPlusSerializer):
-    """Values that hold our records as JSON; everything else as LangGraph does, with its own safe types alone."""
-
-    def __init__(self) -> None:
-        super().__init__(allowed_msgpack_modules=None)
-
-    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        """The kind and the bytes of a value."""
-        if obj is None or isinstance(obj, bytes | bytearray):
-            return super().dumps_typed(obj)
-        try:
-            return KIND, json.dumps(_encode(obj), allow_nan=True).encode()
-        except TypeError:
-            return super().dumps_typed(obj)
-
-    def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """The value of a kind and bytes; raises ValueError for a record that is none of ours."""
-        if data[0] == KIND:
-            return _decode(json.loads(data[1]))
-        return super().loads_typed(data)
+class _Unkept(Exception):
+    """A value that is neither a record of ours nor made of plain ones."""
 
 
-def _encode(value: Any) -> Any:
-    """A JSON value; raises TypeError for what is neither a record of ours nor made of plain values."""
+def encode(value: Any) -> Any:
+    """A JSON value for a value of the state, or of a task that is sent to a node."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Record):
         name = type(value).__name__
         if name not in _record_types():
-            raise TypeError(f"{name} is not kept in checkpoints")
+            raise _Unkept(name)
         return {"$": "record", "type": name, "value": value.model_dump_json()}
-    if isinstance(value, Send):
-        return {"$": "send", "node": value.node, "value": _encode(value.arg)}
+    if type(value) is tuple or type(value) is list:
+        return {"$": type(value).__name__, "value": [encode(item) for item in value]}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {"$": "dict", "value": {key: _encode(item) for key, item in value.items()}}
-    if isinstance(value, tuple) and type(value) is tuple:
-        return {"$": "tuple", "value": [_encode(item) for item in value]}
-    if isinstance(value, list):
-        return {"$": "list", "value": [_encode(item) for item in value]}
-    raise TypeError(f"{type(value).__name__} is not kept in checkpoints")
+        return {"$": "dict", "value": {key: encode(item) for key, item in value.items()}}
+    from langgraph.types import Send  # noqa: PLC0415 - heavy
+
+    if isinstance(value, Send):
+        return {"$": "send", "node": value.node, "value": encode(value.arg)}
+    raise _Unkept(type(value).__name__)
 
 
-def _decode(value: Any) -> Any:
+def decode(value: Any) -> Any:
+    """What `encode` was given. Raises ValueError for a record that is none of ours."""
     if not isinstance(value, dict):
         return value
     kind, inner = value["$"], value["value"]
@@ -114,38 +94,53 @@ def _decode(value: Any) -> Any:
             raise ValueError(f"a checkpoint names {value['type']}, which is none of its records")
         return record.model_validate_json(inner)
     if kind == "send":
-        return Send(value["node"], _decode(inner))
+        from langgraph.types import Send  # noqa: PLC0415 - heavy
+
+        return Send(value["node"], decode(inner))
     if kind == "dict":
-        return {key: _decode(item) for key, item in inner.items()}
-    items = [_decode(item) for item in inner]
+        return {key: decode(item) for key, item in inner.items()}
+    items = [decode(item) for item in inner]
     return tuple(items) if kind == "tuple" else items
 
 
-class StoreSaver(PostgresSaver):
-    """The saver over a pool, with the asynchronous methods that `ainvoke` asks for, done in threads."""
+def open_saver(pool: ConnectionPool[psycopg.Connection[DictRow]]) -> PostgresSaver:
+    """LangGraph's saver over a pool, with our JSON and with the asynchronous methods that `ainvoke` asks for."""
+    from langgraph.checkpoint.postgres import PostgresSaver  # noqa: PLC0415 - heavy
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer  # noqa: PLC0415 - heavy
 
-    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """As `get_tuple`."""
-        return await asyncio.to_thread(self.get_tuple, config)
+    class RecordSerializer(JsonPlusSerializer):
+        """Values that hold our records as JSON; everything else as LangGraph does, its own safe types alone."""
 
-    async def alist(self, config: RunnableConfig | None, **more: Any) -> AsyncIterator[CheckpointTuple]:
-        """As `list`."""
-        for found in await asyncio.to_thread(lambda: list(self.list(config, **more))):
-            yield found
+        def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+            if obj is None or isinstance(obj, bytes | bytearray):
+                return super().dumps_typed(obj)
+            try:
+                return KIND, json.dumps(encode(obj)).encode()
+            except _Unkept:
+                return super().dumps_typed(obj)
 
-    async def aput(self, config: RunnableConfig, checkpoint: Any, metadata: Any, new_versions: Any) -> RunnableConfig:
-        """As `put`."""
-        return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
+        def loads_typed(self, data: tuple[str, bytes]) -> Any:
+            return decode(json.loads(data[1])) if data[0] == KIND else super().loads_typed(data)
 
-    async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """As `put_writes`."""
-        await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
+    class StoreSaver(PostgresSaver):
+        """The saver's asynchronous methods, done in threads."""
 
-    async def adelete_thread(self, thread_id: str) -> None:
-        """As `delete_thread`."""
-        await asyncio.to_thread(self.delete_thread, thread_id)
+        async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+            return await asyncio.to_thread(self.get_tuple, config)
+
+        async def alist(self, config: RunnableConfig | None, **more: Any) -> AsyncIterator[CheckpointTuple]:
+            for found in await asyncio.to_thread(lambda: list(self.list(config, **more))):
+                yield found
+
+        async def aput(self, config: RunnableConfig, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+            return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
+
+        async def aput_writes(
+            self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+        ) -> None:
+            await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
+
+    return StoreSaver(pool, serde=RecordSerializer(allowed_msgpack_modules=None))
 
 
 class Checkpoints:
@@ -154,10 +149,10 @@ class Checkpoints:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._pool: ConnectionPool[psycopg.Connection[DictRow]] | None = None
-        self._saver: StoreSaver | None = None
+        self._saver: PostgresSaver | None = None
 
     @property
-    def saver(self) -> StoreSaver:
+    def saver(self) -> PostgresSaver:
         """What LangGraph saves with. Raises ServiceUnavailable where the store does not answer."""
         if self._saver is None:
             with self._store.connection() as connection:
@@ -173,31 +168,11 @@ class Checkpoints:
                 configure=_use_schema,
                 check=ConnectionPool.check_connection,
             )
-            saver = StoreSaver(self._pool, serde=RecordSerializer())
+            saver = open_saver(self._pool)
             if row is None or row[0] < len(saver.MIGRATIONS) - 1:
                 saver.setup()
             self._saver = saver
         return self._saver
-
-    def forget(self, thread_id: str) -> None:
-        """Removes the checkpoints of a question that has its answer."""
-        self.saver.delete_thread(thread_id)
-
-    def forget_run(self, run_id: str) -> None:
-        """Removes the checkpoints of all questions of a run."""
-        with self._store.connection() as connection:
-            prefix = {"prefix": thread_of(run_id, "")}
-            connection.execute(statement("checkpoints/delete_run_checkpoints"), prefix)
-            connection.execute(statement("checkpoints/delete_run_checkpoint_blobs"), prefix)
-            connection.execute(statement("checkpoints/delete_run_checkpoint_writes"), prefix)
-
-    def prune(self, before: datetime) -> int:
-        """Removes what nobody has gone on with since `before`; returns the number of questions."""
-        with self._store.connection() as connection:
-            old = connection.execute(statement("checkpoints/list_old_threads"), {"before": before}).fetchall()
-        for (thread_id,) in old:
-            self.forget(thread_id)
-        return len(old)
 
     def close(self) -> None:
         """Closes every connection."""
@@ -208,8 +183,3 @@ class Checkpoints:
 
 def _use_schema(connection: psycopg.Connection[DictRow]) -> None:
     connection.execute(statement("checkpoints/set_search_path"))
-
-
-def thread_of(run_id: str, question_id: str) -> str:
-    """The name under which a question of a run is kept."""
-    return f"{run_id}:{question_id}"
