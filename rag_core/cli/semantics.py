@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from rag_core.cli.output import JsonOption, console, emit
+from rag_core.cli.semantics_dbt import export, import_
 from rag_core.connectors.base import Warehouse
 from rag_core.datamodel.plan import MetricQuery
 from rag_core.errors import ConfigurationError, QueryFault
@@ -103,10 +104,12 @@ def explain(
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
-    group = typer.Typer(name="semantics", help="Governed metrics: check, draft, explain.", no_args_is_help=True)
+    group = typer.Typer(name="semantics", help="Governed metrics: check, draft, explain, dbt.", no_args_is_help=True)
     group.command("validate")(validate)
     group.command("suggest")(suggest)
     group.command("explain")(explain)
+    group.command("import")(import_)
+    group.command("export")(export)
     app.add_typer(group)
 
 

@@ -51,7 +51,8 @@ class MetricQuery(Record):
     (`year_ago`) with difference and relative change, or of the `comparison_range` (`range`, without grain). `order`
     sorts by the first metric; without it rows come in the order of the dimensions. `limit` needs an order. `order_by`
     sorts by the change of a comparison instead. `limit_by` are dimensions of the query within each of which the limit
-    counts ("the top 3 products in each region").
+    counts ("the top 3 products in each region"). What is ranked has a value, unless `keep_empty`: then rows without one
+    ("no reason given") keep their place.
 
     With `share`, filters on a dimension that is split by choose the rows shown and not the total. `average_over` is the
     mean of the metric over the days, weeks, months ... of the time range; it goes without `grain`.
@@ -69,6 +70,7 @@ class MetricQuery(Record):
     order: Literal["ascending", "descending"] | None = None
     limit: int | None = None
     limit_by: tuple[str, ...] = ()
+    keep_empty: bool = False
     order_by: Literal["value", "change", "change_percent"] = "value"
     conditions: tuple[MetricCondition, ...] = ()
     average_over: Grain | None = None

@@ -177,7 +177,7 @@ def _layered(
     for item in query.filters if query.share else ():
         if item.dimension in query.dimensions:
             final = final.where(value_condition(exp.column(item.dimension), item, model.dimensions[item.dimension]))
-    if query.limit is not None:
+    if query.order is not None and not query.keep_empty:
         for name in query.dimensions:  # a row without a product is no product to be ranked
             final = final.where(exp.not_(exp.Is(this=exp.column(name), expression=exp.Null())))
     for condition in query.conditions:

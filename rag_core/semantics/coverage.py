@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from rag_core.datamodel.plan import MetricQuery, TimeRange
 from rag_core.semantics.calendar import describe_range, floor, step
-from rag_core.semantics.definitions import SemanticModel, TimeDimension
+from rag_core.semantics.definitions import STATES, SemanticModel, TimeDimension
 from rag_core.semantics.leaf_sql import Slice
 from rag_core.semantics.paths import SemanticError
 from rag_core.semantics.sources import Group, leaf_names
@@ -67,7 +67,7 @@ def not_begun(model: SemanticModel, metrics: list[str], span: TimeRange | None, 
             continue
         if span.start is not None and span.start > run_date:
             return f"{describe_range(span)} has not begun on {run_date}"
-        state = leaf.type in ("stock", "snapshot") and span.start is None
+        state = leaf.type in STATES and span.start is None
         if state and span.end is not None and span.end > run_date + timedelta(days=1):
             return f"{span.end - timedelta(days=1)} has not come on {run_date}"
     return ""

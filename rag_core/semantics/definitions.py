@@ -12,7 +12,8 @@ from rag_core.datamodel.base import Record
 
 NAME = r"^[a-z][a-z0-9_]{0,50}$"
 Additivity = Literal["additive", "semi_additive", "non_additive"]
-MetricType = Literal["simple", "snapshot", "stock", "ratio", "derived"]
+MetricType = Literal["simple", "snapshot", "stock", "cumulative", "ratio", "derived"]
+STATES = frozenset(["snapshot", "stock", "cumulative"])  # figures that are known at a moment
 Shape = Literal["periods", "comparison", "groups", "ranking", "share"]
 Dialect = Literal["postgres", "redshift", "snowflake", "bigquery", "duckdb"]
 
@@ -103,9 +104,10 @@ class Metric(Record):
 
     Types: `simple` aggregates the rows of a period; `snapshot` adds up the rows of the period's last date only (a
     head count at month end); `stock` counts rows valid at the period's end or start, or lost between them
-    (`valid_from`, `valid_to`, `at`); `ratio` divides two metrics, in percent where the unit is `%`; `derived`
-    computes with metrics by name. `better` tells which way is good, for "best" and "worst". `dialects` overrides the
-    expression for one dialect.
+    (`valid_from`, `valid_to`, `at`); `cumulative` aggregates all rows up to the period's end, or those of the last
+    `window` ("30 days") before it, or those since its year, quarter or month began (`to_date`); `ratio` divides two
+    metrics, in percent where the unit is `%`; `derived` computes with metrics by name. `better` tells which way is
+    good, for "best" and "worst". `dialects` overrides the expression for one dialect.
 
     How it is said: `companions` are words that add nothing beside this figure ("tickets *opened*", "*median* response
     time"). `refines` is the broader figure that one of the `modifiers` turns into this one ("tickets ... *still
@@ -126,6 +128,8 @@ class Metric(Record):
     valid_from: str | None = None
     valid_to: str | None = None
     at: Literal["start", "end", "lost"] = "end"
+    window: str | None = Field(default=None, pattern=r"^[1-9]\d{0,3} (?:day|week|month|quarter|year)s?$")
+    to_date: Literal["week", "month", "quarter", "year"] | None = None
     numerator: str | None = None
     denominator: str | None = None
     additivity: Additivity = "additive"
@@ -146,12 +150,17 @@ class Metric(Record):
             "simple": ("entity", "expression", "time"),
             "snapshot": ("entity", "expression", "time"),
             "stock": ("entity", "expression", "valid_from", "valid_to"),
+            "cumulative": ("entity", "expression", "time"),
             "ratio": ("numerator", "denominator"),
             "derived": ("expression",),
         }[self.type]
         missing = [name for name in needed if getattr(self, name) is None]
         if missing:
             raise ValueError(f"a {self.type} metric needs {', '.join(missing)}")
+        if (self.window or self.to_date) and self.type != "cumulative":
+            raise ValueError(f"a {self.type} metric has no window and no to_date: its type must be cumulative")
+        if self.window and self.to_date:
+            raise ValueError("a cumulative metric has a window or to_date, not both")
         return self
 
     @property
@@ -159,12 +168,13 @@ class Metric(Record):
         """The tables the figure can come from, the preferred one first; empty for ratio and derived metrics."""
         if self.entity is None or self.expression is None:
             return ()
+        running = self.type == "cumulative" and self.additivity == "additive"
         first = MetricSource(
             entity=self.entity,
             expression=self.expression,
             filters=self.filters,
             time=self.time,
-            additivity=self.additivity,
+            additivity="semi_additive" if running else self.additivity,
         )
         return (first, *self.alternatives)
 

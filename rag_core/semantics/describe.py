@@ -24,8 +24,7 @@ def describe_query(query: MetricQuery, model: SemanticModel) -> str:
         label = query.time_range.label
         text += f", {shown}" + (f" ({label})" if label and label.lower() != shown.lower() else "")
     for item in query.filters:
-        if not _is_implied(item, query):
-            text += f", {_filter(item, model)}"
+        text += f", {_filter(item, model)}"
     if query.comparison_range is not None:
         text += f", compared with {describe_range(query.comparison_range)}"
     elif query.comparison != "none":
@@ -37,11 +36,6 @@ def describe_query(query: MetricQuery, model: SemanticModel) -> str:
     for condition in query.conditions:
         text += f", where {model.label(condition.metric)} {condition.operator} {condition.value:f}"
     return text + _ranking(query, model)
-
-
-def _is_implied(item: DimensionFilter, query: MetricQuery) -> bool:
-    """Whether it only says that what is ranked has a value."""
-    return None in item.values and item.negated and query.order is not None and item.dimension in query.dimensions
 
 
 def _ranking(query: MetricQuery, model: SemanticModel) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -12,10 +12,11 @@ import sqlglot
 from sqlglot import exp
 
 from rag_core.datamodel.plan import DimensionFilter, Grain, TimeRange
-from rag_core.semantics.calendar import MONTHS_OF, buckets, shift_range, step
-from rag_core.semantics.definitions import Dimension, SemanticModel
+from rag_core.semantics.calendar import MONTHS_OF, buckets, floor, shift_range, step
+from rag_core.semantics.definitions import Dimension, Metric, SemanticModel
 from rag_core.semantics.paths import SemanticError, find_path
 from rag_core.semantics.sources import Group, Leaf, dimension_source
+from rag_core.semantics.time_words import unit_of
 
 SPINE = "periods"
 
@@ -66,6 +67,8 @@ class LeafCompiler:
         """One row for each combination of the slice's keys, one column for each figure of the group."""
         if group.kind == "stock":
             return self._stock(group, cut)
+        if group.kind == "cumulative":
+            return self._cumulative(group, cut)
         query = self._from(group.entity)
         start, end = cut.bounds()
         time_column = self._time_column(group)
@@ -217,9 +220,47 @@ class LeafCompiler:
         query = query.join(spine, on=on, join_type="INNER", copy=False)
         return self._finish(query, group, cut, [exp.column("bucket", table=SPINE)], conditions)
 
+    def _cumulative(self, group: Group, cut: Slice) -> exp.Select:
+        """Rows up to the end of the range or of each period: all of them, those of a window, or since a date."""
+        metric = group.leaves[0].metric
+        start, end = cut.bounds()
+        query = self._from(group.entity)
+        column = self._time_column(group)
+        conditions = [self._own(text, group.entity) for text in group.filters]
+        if cut.grain is None:
+            if end is None and (metric.window or metric.to_date):
+                raise SemanticError(f"{metric.label} needs a period with an end")
+            lower = _reaches_back(metric, end) if end is not None else None
+            return self._finish(query, group, cut, [], conditions + self._range(group, column, lower, end))
+        if start is None or end is None:
+            raise SemanticError(f"{metric.label} by {cut.grain} needs a period with a beginning and an end")
+        kind = self.model.time_dimensions[group.time or ""].type
+        first, following = exp.column("first_day", table=SPINE), exp.column("next_day", table=SPINE)
+        on: exp.Expr = exp.LT(this=column.copy(), expression=following)
+        if metric.window or metric.to_date:
+            on = exp.and_(exp.GTE(this=column.copy(), expression=first), on)
+        spine = exp.Subquery(
+            this=_spine(start, end, cut, kind, metric), alias=exp.TableAlias(this=exp.to_identifier(SPINE))
+        )
+        query = query.join(spine, on=on, join_type="INNER", copy=False)
+        return self._finish(query, group, cut, [exp.column("bucket", table=SPINE)], conditions)
 
-def _spine(start: date, end: date, cut: Slice, kind: str) -> exp.Expr:
-    """One row a period: the day it is shown under, its first day and the day after its last."""
+
+def _reaches_back(metric: Metric, end: date) -> date | None:
+    """The first day that a cumulative figure counts at the end of a period; None where it counts all."""
+    if metric.to_date is not None:
+        return floor(end - timedelta(days=1), metric.to_date)
+    if metric.window is None:
+        return None
+    count, unit = metric.window.split()
+    return step(end, unit_of(unit), -int(count))
+
+
+def _spine(start: date, end: date, cut: Slice, kind: str, metric: Metric | None = None) -> exp.Expr:
+    """One row a period: the day it is shown under, its first day and the day after its last.
+
+    The first day is the one that a cumulative `metric` counts from.
+    """
     grain = cut.grain or "day"
     spine: exp.Expr | None = None
     for first, following in buckets(start, end, grain):
@@ -230,13 +271,18 @@ def _spine(start: date, end: date, cut: Slice, kind: str) -> exp.Expr:
             shown = step(first, "week", 52) if grain == "week" else step(first, "year", 1)
         row = exp.Select().select(
             exp.alias_(day_literal(shown, "date"), "bucket"),
-            exp.alias_(day_literal(max(first, start), kind), "first_day"),
+            exp.alias_(day_literal(_counted_from(first, following, start, metric), kind), "first_day"),
             exp.alias_(day_literal(following, kind), "next_day"),
         )
         spine = row if spine is None else exp.Union(this=spine, expression=row, distinct=False)
     if spine is None:
         raise SemanticError("the period is empty")
     return spine
+
+
+def _counted_from(first: date, following: date, start: date, metric: Metric | None) -> date:
+    lower = _reaches_back(metric, following) if metric is not None else None
+    return lower or max(first, start)
 
 
 def _valid(begin: exp.Expr, finish: exp.Expr, first: exp.Expr, last: exp.Expr, at: str) -> list[exp.Expr]:

@@ -58,6 +58,14 @@ def load_semantic_model(path: Path) -> SemanticModel:
     return model
 
 
+def check_model(model: SemanticModel) -> None:
+    """Checks a model that was made and not read; raises ConfigurationError with the key of the first fault."""
+    try:
+        check_references(model)
+    except _Wrong as error:
+        raise ConfigurationError(f"{'.'.join(str(part) for part in error.key)}: {error.message}") from None
+
+
 def check_references(model: SemanticModel) -> None:
     """Raises where a name in the model names nothing, or where an expression cannot be parsed."""
     for index, join in enumerate(model.joins):
@@ -113,7 +121,7 @@ def _check_metric(model: SemanticModel, name: str, metric: Metric) -> None:
     key: Key = ("metrics", name)
     for source in metric.sources:
         _check_source(model, source, key)
-        if metric.type in ("simple", "snapshot"):
+        if metric.type in ("simple", "snapshot", "cumulative"):
             tree = _expression(source.expression, model, (*key, "expression"))
             if tree.find(exp.AggFunc) is None:
                 raise _Wrong((*key, "expression"), f"{source.expression} aggregates nothing: use sum, count, avg, ...")

@@ -10,7 +10,7 @@ from typing import Literal
 from rag_core.datamodel.plan import Grain, TimeRange
 from rag_core.semantics.calendar import add_months, describe_range, grain_of, period, shift_range, step
 from rag_core.semantics.coverage import not_begun
-from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.definitions import STATES, SemanticModel
 from rag_core.semantics.reading import Reading
 from rag_core.semantics.sources import leaf_names
 from rag_core.semantics.times import TimeMention
@@ -72,6 +72,7 @@ def _next_period(
     return mention.model_copy(update={"time_range": time_range, "unclear": ""})
 
 
+_ENDS = frozenset(["stock", "cumulative"])  # counted at a period's end
 _LENGTH = {"day": 0, "week": 1, "month": 2, "quarter": 3, "year": 4}
 
 
@@ -179,7 +180,7 @@ def _as_range(mention: TimeMention, metrics: list[str], model: SemanticModel) ->
     if mention.kind == "range":
         return mention.time_range
     kinds = {model.metrics[leaf].type for name in metrics for leaf in leaf_names(model, name)}
-    if kinds <= {"stock", "snapshot"}:
+    if kinds <= STATES:
         return mention.time_range
     if mention.grain == "day" and mention.text.lower().startswith("on ") and mention.time_range.end is not None:
         day = date.fromordinal(mention.time_range.end.toordinal() - 1)
@@ -294,7 +295,7 @@ def _change(found: Reading, main: list[TimeMention], chosen: Periods, metrics: l
     if current is None or current.start is None:
         raise Unclear("a change needs a period: in the last quarter, in 2025, ...")
     leaves = [model.metrics[leaf] for name in metrics for leaf in leaf_names(model, name)]
-    state = all(leaf.type in ("stock", "snapshot") for leaf in leaves)
+    state = all(leaf.type in STATES for leaf in leaves)
     if current.end is None or (grain_of(current.start, current.end) is None and not (state or found.amount)):
         chosen.grain = "month"
         chosen.comparison = "none"
@@ -321,14 +322,14 @@ def _trend(found: Reading, chosen: Periods) -> None:
 def _moment(metrics: list[str], model: SemanticModel, chosen: Periods, run_date: date) -> None:
     """Figures that are states need a moment: without one it is the run date."""
     leaves = [model.metrics[leaf] for name in metrics for leaf in leaf_names(model, name)]
-    if chosen.time_range is None and any(leaf.type == "stock" and leaf.at == "end" for leaf in leaves):
-        if all(leaf.type in ("stock", "snapshot") for leaf in leaves):
+    if chosen.time_range is None and any(leaf.type in _ENDS and leaf.at == "end" for leaf in leaves):
+        if all(leaf.type in STATES for leaf in leaves):
             chosen.time_range = TimeRange(end=run_date, label="now")
         else:
             raise Unclear("a period must be named")
     needs_start = [leaf.label for leaf in leaves if leaf.type == "stock" and leaf.at != "end"]
     if needs_start and (chosen.time_range is None or chosen.time_range.start is None):
         raise Unclear("a rate over customers needs a period with a beginning: in the last quarter, in 2025, ...")
-    stock_only = [leaf for leaf in leaves if leaf.type == "stock"]
+    stock_only = [leaf for leaf in leaves if leaf.type in _ENDS]
     if stock_only and chosen.time_range is not None and chosen.time_range.end is None:
         chosen.time_range = chosen.time_range.model_copy(update={"end": run_date})

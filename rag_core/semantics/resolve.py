@@ -43,7 +43,7 @@ class Resolver(FigureChooser):
             raise Unclear("no figure of the semantic model is named")
         dimensions = [self._dimension(span, metrics) for span in found.groups]
         dimensions += self._sized(found) + self._asked(found, metrics, alone=not dimensions)
-        filters = self._filters(found, metrics) + _ranked_rows(found, dimensions)
+        filters = self._filters(found, metrics)
         if found.share and any(_RATE.search(span.text) for span in found.metrics):
             raise Unclear(f"{self.model.label(metrics[0])} is a rate: it has no shares")
         share = found.share and self.model.metrics[metrics[0]].unit != "%"
@@ -232,6 +232,7 @@ class Resolver(FigureChooser):
             order=order,
             limit=limit,
             limit_by=within,
+            keep_empty=found.asks is not None and found.rank is None and order is not None,
             order_by=order_by,
             conditions=tuple(conditions),
             average_over=average_over,
@@ -294,10 +295,3 @@ class Resolver(FigureChooser):
         if ranked in within or {ranked, *within} != set(dimensions):
             raise Unclear("it is not clear what is ranked within what: ask for the top products in each region")
         return within
-
-
-def _ranked_rows(found: Reading, dimensions: list[str]) -> list[DimensionFilter]:
-    """A row without a product is no product to be ranked; where a limit is asked the compiler sees to that."""
-    if found.rank is None or found.rank_count is not None or found.rank_singular:
-        return []
-    return [DimensionFilter(dimension=name, values=(None,), negated=True) for name in dimensions]

@@ -100,7 +100,11 @@ def group_leaves(leaves: list[Leaf]) -> list[Group]:
     found: dict[tuple[object, ...], list[Leaf]] = {}
     for leaf in leaves:
         metric, source = leaf.metric, leaf.source
-        validity = (metric.valid_from, metric.valid_to, metric.at) if metric.type == "stock" else ()
+        validity: tuple[object, ...] = ()
+        if metric.type == "stock":
+            validity = (metric.valid_from, metric.valid_to, metric.at)
+        elif metric.type == "cumulative":
+            validity = (metric.window, metric.to_date)
         key = (source.entity, source.time, source.filters, metric.type, validity)
         found.setdefault(key, []).append(leaf)
     return [
@@ -121,5 +125,7 @@ def require_additive(model: SemanticModel, name: str, leaf: Leaf, what: str) -> 
     if metric.type in ("ratio", "derived"):
         raise SemanticError(f"{metric.label} is not a sum of its parts, so {what} has no meaning")
     additivity = leaf.source.additivity
+    if metric.type == "cumulative" and what == "a running total":
+        raise SemanticError(f"{metric.label} is a running total already")
     if additivity == "non_additive" or (additivity == "semi_additive" and what == "a running total"):
         raise SemanticError(f"{metric.label} cannot be added up, so {what} has no meaning")

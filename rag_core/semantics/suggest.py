@@ -57,8 +57,8 @@ def _fill(document: dict[str, Any], table: CatalogTable, entity: str, dialect: s
     for column in table.columns:
         if not column.readable:
             continue
-        text = _quoted(column.name, dialect)
-        name = _free(document, f"{entity}_{_name(column.name)}")
+        text = quoted_name(column.name, dialect)
+        name = _free(document, f"{entity}_{model_name(column.name)}")
         if _DATE.match(column.type):
             kind = "date" if re.fullmatch(r"date", column.type, re.IGNORECASE) else "timestamp"
             document["time_dimensions"][name] = {
@@ -86,12 +86,12 @@ def _fill(document: dict[str, Any], table: CatalogTable, entity: str, dialect: s
         if not is_number or column.name in keys or _KEY.search(column.name) or not column.readable:
             continue
         level = _LEVEL.search(column.name) is not None
-        document["metrics"][_free(document, f"{entity}_{_name(column.name)}")] = {
+        document["metrics"][_free(document, f"{entity}_{model_name(column.name)}")] = {
             "label": f"{'Average' if level else 'Total'} {_label(column.name).lower()}",
             "description": column.comment or "",
             "synonyms": [_label(column.name).lower()],
             "entity": entity,
-            "expression": f"{'avg' if level else 'sum'}({_quoted(column.name, dialect)})",
+            "expression": f"{'avg' if level else 'sum'}({quoted_name(column.name, dialect)})",
             "time": first_date,
             "additivity": "non_additive" if level else "additive",
         }
@@ -105,8 +105,8 @@ def _describes(column: CatalogColumn) -> bool:
 
 def _entity(table: CatalogTable, dialect: str) -> dict[str, Any]:
     return {
-        "table": f"{_quoted(table.schema_name, dialect)}.{_quoted(table.name, dialect)}",
-        "primary_key": [_quoted(name, dialect) for name in _key_columns(table)],
+        "table": f"{quoted_name(table.schema_name, dialect)}.{quoted_name(table.name, dialect)}",
+        "primary_key": [quoted_name(name, dialect) for name in _key_columns(table)],
         "grain": table.comment or f"one row a {_label(table.name).lower()}",
     }
 
@@ -120,7 +120,7 @@ def _joins(
             "from": names[table.qualified_name],
             "to": names[key.target],
             "columns": {
-                _quoted(left, dialect): _quoted(right, dialect)
+                quoted_name(left, dialect): quoted_name(right, dialect)
                 for left, right in zip(key.columns, key.target_columns, strict=True)
             },
         }
@@ -156,16 +156,17 @@ def _entity_names(tables: list[CatalogTable]) -> dict[str, str]:
     """Short names, with the schema before it where two tables are called the same."""
     counts: dict[str, int] = {}
     for table in tables:
-        counts[_name(table.name)] = counts.get(_name(table.name), 0) + 1
+        counts[model_name(table.name)] = counts.get(model_name(table.name), 0) + 1
     return {
-        table.qualified_name: _name(table.name)
-        if counts[_name(table.name)] == 1
-        else f"{_name(table.schema_name)}_{_name(table.name)}"
+        table.qualified_name: model_name(table.name)
+        if counts[model_name(table.name)] == 1
+        else f"{model_name(table.schema_name)}_{model_name(table.name)}"
         for table in tables
     }
 
 
-def _name(text: str) -> str:
+def model_name(text: str) -> str:
+    """A name that the model allows: lower-case letters, digits and underscores, beginning with a letter."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)
     cleaned = re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_") or "column"
     return (cleaned if cleaned[0].isalpha() else f"c_{cleaned}")[:50]
@@ -183,10 +184,10 @@ def _free(document: dict[str, Any], name: str) -> str:
 
 
 def _label(text: str) -> str:
-    return _name(text).replace("_", " ").capitalize()
+    return model_name(text).replace("_", " ").capitalize()
 
 
-def _quoted(name: str, dialect: str) -> str:
+def quoted_name(name: str, dialect: str) -> str:
     """The identifier as SQL, quoted only where its spelling needs it."""
     plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) or (
         dialect == "snowflake" and re.fullmatch(r"[A-Z_][A-Z0-9_]*", name)

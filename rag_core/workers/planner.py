@@ -291,8 +291,10 @@ def plan_id(question: str, steps: Sequence[Step]) -> str:
     def timeless(step: Step) -> dict[str, object]:
         value = step.model_dump(mode="json", exclude={"task", "query"})
         query = value.get("metric_query")
-        if isinstance(query, dict) and not query.get("limit_by"):
-            query.pop("limit_by", None)  # plans kept before the field existed keep their ids
+        if isinstance(query, dict):
+            for name in ("limit_by", "keep_empty"):  # plans kept before these fields existed keep their ids
+                if not query.get(name):
+                    query.pop(name, None)
         if isinstance(query, dict) and isinstance(query.get("time_range"), dict):
             query["time_range"] = query["time_range"].get("label")
         return value
