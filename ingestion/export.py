@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+import yaml
 
 from ingestion.documents import Block, ConvertedDocument
 
@@ -33,19 +31,25 @@ def _frontmatter(title: str, metadata: dict[str, Any]) -> str:
     for key in sorted(metadata):
         if key != "title":
             ordered[key] = _quoted(metadata[key])
-    writer = YAML()
-    writer.default_flow_style = False
-    writer.allow_unicode = True
-    writer.width = 4096
-    stream = StringIO()
-    writer.dump(ordered, stream)
-    return stream.getvalue()
+    return yaml.dump(ordered, Dumper=_Writer, default_flow_style=False, allow_unicode=True, width=4096, sort_keys=False)
+
+
+class _Quoted(str):
+    """Text in double quotes, so that "1.10", "yes" or "2024-01-02" are read as the text that they are."""
+
+
+class _Writer(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """libyaml's writer where it is there: it takes a tenth of the time of one in Python."""
+
+
+_Writer.add_representer(
+    _Quoted, lambda writer, text: writer.represent_scalar("tag:yaml.org,2002:str", str(text), style='"')
+)
 
 
 def _quoted(value: Any) -> Any:
-    # Text is quoted, so that "1.10", "yes" or "2024-01-02" are read as the text that they are.
     if isinstance(value, str):
-        return DoubleQuotedScalarString(value)
+        return _Quoted(value)
     if isinstance(value, list | tuple):
         return [_quoted(item) for item in value]
     if isinstance(value, dict):

@@ -32,3 +32,17 @@ def test_blocks_become_markdown_and_code_stays_verbatim() -> None:
 
 def test_the_same_document_gives_the_same_text() -> None:
     assert enriched_markdown(DOCUMENT) == enriched_markdown(DOCUMENT)
+
+
+def test_a_name_that_is_no_plain_word_comes_back_too() -> None:
+    odd = {
+        "yes": "no",
+        "1": "one",
+        "a: b": ["x\u2028y", "\x85", "naïve 日本 🎉", ""],
+        "m": {"k": {"n": None}},
+        "t": True,
+        "f": 1.5,
+    }
+    document = ConvertedDocument("ok", "T", (), metadata=odd)
+    split = split_frontmatter(enriched_markdown(document))
+    assert split.metadata == {"title": "T", **odd}
