@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -14,6 +15,7 @@ import psycopg
 import pytest
 
 from rag_core.connectors.base import Warehouse
+from rag_core.connectors.gate import StatementLimits
 from rag_core.connectors.warehouses import open_warehouse
 from rag_core.datamodel.query import GuardedSql, Limits, QueryResult
 from rag_core.errors import QueryFault, ServiceUnavailable
@@ -202,6 +204,33 @@ def test_the_databases_own_row_policies_decide_for_the_principal(dsn: str) -> No
     with pytest.raises(QueryFault) as caught:
         run(open_warehouse(dsn, principal="postgres"), "SELECT 1")
     assert caught.value.code == "permission"
+
+
+def test_one_warehouse_is_asked_as_many_principals_at_once(dsn: str) -> None:
+    opened = open_warehouse(dsn, limits=StatementLimits(max_concurrent=2))
+    answers: dict[int, tuple[str | None, list[int]]] = {}
+
+    def ask(number: int, principal: str | None) -> None:
+        view = opened.for_principal(principal)
+        answers[number] = principal, [row[0] for row in run(view, "SELECT v FROM public.tenants ORDER BY v").rows]
+        view.close()
+
+    principals = ["a", "b", None] * 6
+    threads = [threading.Thread(target=ask, args=item) for item in enumerate(principals)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert len(answers) == len(principals)
+    rows: dict[str | None, list[int]] = {"a": [1], "b": [2, 3], None: []}
+    assert all(seen == rows[principal] for principal, seen in answers.values())
+    # A role taken on for one statement never outlives it: the login asks as itself again.
+    assert run(opened, "SELECT current_user::text").rows == (("parts_reader",),)
+    # What the principal may read is its own catalog, not the login's.
+    guard = SqlGuard(Policy(version=1, schemas=("public", "extra")), opened.for_principal("a").snapshot())
+    assert guard.check("SELECT day FROM parts").code == "not_permitted"
+    assert guard.check("SELECT v FROM tenants").allowed
+    opened.close()
 
 
 def test_no_setting_outlives_its_query(warehouse: Warehouse) -> None:
