@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, LiteralString
+from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple
 
 import psycopg
 from psycopg import sql
@@ -51,9 +51,8 @@ class IndexState:
     serving: ServingVersion | None
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk that a leg found, with what ranking needs of it and its document."""
+class Candidate(NamedTuple):
+    """A chunk that a leg found, with what ranking needs of it and its document. Hundreds are made for each search."""
 
     chunk_no: int
     document_no: int
@@ -130,6 +129,11 @@ class IndexReader:
             cursor.execute(statement("search/select_segment_columns"), {"segments": list(segments)})
             return cursor.fetchall()
 
+    def count_chunks(self, after: int) -> int:
+        """Chunks numbered above `after`."""
+        row = self._connection.execute(statement("postings/count_unpacked"), {"after": after}).fetchone()
+        return int(row[0]) if row else 0
+
     def tombstones(self) -> list[int]:
         """Numbers of chunks that are gone though a segment may hold them, in order."""
         return [row[0] for row in self._connection.execute(statement("search/select_tombstones"))]
@@ -181,12 +185,12 @@ class IndexReader:
         depth: int,
         exact: bool,
         filters: Filters = (),
-        documents: Sequence[int] = (),
+        documents: str = "",
     ) -> list[tuple[int, float]]:
         """The `depth` nearest (chunk_no, cosine of its best window), best first; approximate unless `exact`.
 
-        An exact scan of a filtered set is led to its vectors by the numbers in `documents`; the graph meets vectors of
-        all documents and asks of each whether its document passes `filters`.
+        An exact scan of a filtered set is led to its vectors by the numbers in `documents`, an array as PostgreSQL
+        writes it; the graph meets vectors of all documents and asks of each whether its document passes `filters`.
         """
         # A chunk has up to a handful of windows: more of them are fetched than chunks are wanted.
         parameters: dict[str, Any] = {
@@ -201,7 +205,7 @@ class IndexReader:
         if exact:
             query = statement(f"search/select_nearest_exact{suffix}")
             if filters:
-                parameters["documents"] = list(documents)
+                parameters["documents"] = documents
                 # PostgreSQL looks numbers up in a hash table only where it plans with the list at hand.
                 prepare = False
         else:
@@ -217,9 +221,8 @@ class IndexReader:
         """What ranking needs of these chunks, by number; texts are left where they are."""
         if not chunks:
             return {}
-        with self._connection.cursor(row_factory=class_row(Candidate)) as cursor:
-            cursor.execute(statement("search/select_candidates"), {"numbers": list(chunks)})
-            return {candidate.chunk_no: candidate for candidate in cursor}
+        rows = self._connection.execute(statement("search/select_candidates"), {"numbers": list(chunks)})
+        return {row[0]: Candidate._make(row) for row in rows}
 
     def covered_terms(self, terms: Sequence[int], chunks: Sequence[int]) -> dict[int, set[int]]:
         """Which of the terms, by number, each of these chunks holds; chunks without any are left out."""

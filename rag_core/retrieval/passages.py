@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_core.retrieval.tokens import tokenize
+from rag_core.retrieval.tokens import distinct_terms
 
 MAX_QUOTES = 3
 MAX_QUOTE_CHARACTERS = 400
@@ -16,6 +16,7 @@ _SENTENCE_END = re.compile(
     r"(?<=[.!?\u3002\uff01\uff1f])[\"'\u201d)\]]*\s+(?=[\"'\u201c(\[]*[^\sa-z])|(?<=[\u3002\uff01\uff1f])"
 )
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|dr|mr|mrs|ms|st|inc|ltd|co)|\b[A-Z])\.$", re.I)
+_LONGEST_ABBREVIATION = len("approx.")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]+\|?\s*$")
@@ -39,7 +40,7 @@ def split_sentences(text: str) -> list[Sentence]:
             continue
         position = start
         for match in _SENTENCE_END.finditer(text, start, end):
-            if _ABBREVIATION.search(text, position, match.start()):
+            if _ABBREVIATION.search(text, max(position, match.start() - _LONGEST_ABBREVIATION), match.start()):
                 continue
             _append(text, position, match.start(), found)
             position = match.end()
@@ -73,7 +74,7 @@ def key_sentences(text: str, term_weights: Mapping[str, float], *, limit: int = 
 
 
 def _held(sentence: Sentence, term_weights: Mapping[str, float]) -> set[str]:
-    return {term for term in tokenize(sentence.text) if term in term_weights}
+    return distinct_terms(sentence.text) & term_weights.keys()
 
 
 def _append(text: str, start: int, end: int, found: list[Sentence]) -> None:

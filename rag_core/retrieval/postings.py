@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # Sums of floats come in any order: scores are equal, and tied, where they agree to this many digits.
 DIGITS = 9
+_TIE = 10.0**-DIGITS
 # 32,768 chunks each: 400 kB, so a million chunks stay below 13 MB.
 CACHED_SEGMENTS = 256
 
@@ -41,11 +42,16 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The segments of one state of the index, the positions in each that are gone, and the last chunk they cover."""
+    """The segments of one state of the index.
+
+    `gone` are the positions in each whose chunks are no more, `last_chunk` is the last one that segments cover, and
+    `unpacked` how many chunks there are after it.
+    """
 
     segments: tuple[Segment, ...]
     gone: tuple[npt.NDArray[np.int64], ...]
     last_chunk: int
+    unpacked: int
 
 
 class PackedPostings:
@@ -75,14 +81,15 @@ class PackedPostings:
         if layout.segments:
             blocks = reader.blocks(list(weights))
             found = score_blocks(layout, blocks, weights, norm, depth=depth, selection=selection)
-        # A filter is applied here, not in the database: it would compare each row with a list of thousands.
-        rows = reader.score_unpacked(weights, norm, layout.last_chunk, depth=depth if selection is None else None)
-        found += [
-            (chunk_no, round(score, DIGITS))
-            for chunk_no, document_no, score in rows
-            if selection is None or document_no in selection
-        ]
-        found.sort(key=lambda each: (-each[1], each[0]))
+        if layout.unpacked:
+            # A filter is applied here, not in the database: it would compare each row with a list of thousands.
+            rows = reader.score_unpacked(weights, norm, layout.last_chunk, depth=depth if selection is None else None)
+            found += [
+                (chunk_no, round(score, DIGITS))
+                for chunk_no, document_no, score in rows
+                if selection is None or document_no in selection
+            ]
+            found.sort(key=lambda each: (-each[1], each[0]))
         return found[:depth]
 
     def _layout(self, reader: IndexReader, generation: int) -> Layout:
@@ -103,7 +110,8 @@ class PackedPostings:
         segments = tuple(segment for segment in known.values() if segment is not None)
         buried = np.asarray(reader.tombstones() if segments else [], dtype=np.int32)
         gone = tuple(np.flatnonzero(np.isin(segment.chunks, buried)) for segment in segments)
-        return Layout(segments, gone, listed[-1][1] if listed else 0)
+        last_chunk = listed[-1][1] if listed else 0
+        return Layout(segments, gone, last_chunk, reader.count_chunks(last_chunk))
 
 
 def score_blocks(
@@ -127,6 +135,7 @@ def score_blocks(
     for block in blocks:
         by_segment.setdefault(block[1], []).append(block)
     best: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]] = []
+    least = 0.0
     for segment, gone in zip(layout.segments, layout.gone, strict=True):
         scores = np.zeros(len(segment.chunks))
         norms = base + slope * segment.lengths
@@ -137,7 +146,10 @@ def score_blocks(
         scores[gone] = 0.0
         if selection is not None:
             scores[~selection.contains(segment.documents)] = 0.0
-        kept = _best_positions(scores, depth)
+        kept = _best_positions(scores, depth, least)
+        if len(kept) >= depth:
+            # What is worse than a whole list of this segment is in no list of all of them.
+            least = max(least, float(scores[kept].min()) - _TIE)
         best.append((segment.chunks[kept], scores[kept]))
     if not best:
         return []
@@ -147,12 +159,14 @@ def score_blocks(
     return [(int(chunks[place]), float(rounded[place])) for place in order]
 
 
-def _best_positions(scores: npt.NDArray[np.float64], depth: int) -> npt.NDArray[np.intp]:
-    """Positions of all scores above zero that are among the `depth` best, and of those tied with the last of them."""
-    if len(scores) > depth:
-        least = np.partition(scores, len(scores) - depth)[len(scores) - depth] - 10.0**-DIGITS
-        return np.flatnonzero((scores >= least) & (scores > 0))
-    return np.flatnonzero(scores > 0)
+def _best_positions(scores: npt.NDArray[np.float64], depth: int, least: float) -> npt.NDArray[np.intp]:
+    """Positions of the scores that are among the `depth` best or tied with the last of them, none below `least`."""
+    place = np.flatnonzero(scores >= least) if least > 0 else np.flatnonzero(scores)
+    if len(place) <= depth:
+        return place
+    values = scores[place]
+    # Sorted, not partitioned: with many equal scores, as a common word gives them, a partition takes far longer.
+    return place[values >= np.sort(values)[-depth] - _TIE]
 
 
 def _integers(packed: bytes) -> npt.NDArray[np.int32]:

@@ -22,18 +22,20 @@ class Selection:
     """Documents that have all attributes of a filter.
 
     `filters` are the (name, value) pairs, `documents` the documents' numbers in ascending order, `windows` how many
-    vectors they have.
+    vectors they have. `array` is `documents` as PostgreSQL writes an array: thousands of numbers are spelled once.
     """
 
     filters: tuple[tuple[str, str], ...]
     documents: Sequence[int]
     windows: int
+    array: str = field(init=False, repr=False, compare=False)
     _members: npt.NDArray[np.bool_] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         members = np.zeros(self.documents[-1] + 1 if self.documents else 1, dtype=np.bool_)
         members[np.asarray(self.documents, dtype=np.int64)] = True
         object.__setattr__(self, "_members", members)
+        object.__setattr__(self, "array", "{" + ",".join(map(str, self.documents)) + "}")
 
     def contains(self, documents: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         """For each of these document numbers whether it is selected."""

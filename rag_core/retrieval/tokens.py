@@ -71,11 +71,17 @@ def normalise(text: str) -> str:
 def tokenize(text: str) -> list[str]:
     """Terms of a text in order, without stop words. Any text is accepted; nothing in it is an operator."""
     terms: list[str] = []
-    for match in _RAW.finditer(normalise(text)):
-        raw = match.group().rstrip(_SOFT)
-        if raw:
-            terms.extend(_terms_of(raw))
+    for raw in _RAW.findall(normalise(text)):
+        terms.extend(_terms_of(raw))
     return terms
+
+
+def distinct_terms(text: str) -> set[str]:
+    """The terms of a text, each once: less work than `tokenize` where neither order nor count is wanted."""
+    found: set[str] = set()
+    for raw in set(_RAW.findall(normalise(text))):
+        found.update(_terms_of(raw))
+    return found
 
 
 def term_counts(text: str, context: str = "", *, context_weight: int = CONTEXT_WEIGHT) -> Counter[str]:
@@ -87,7 +93,8 @@ def term_counts(text: str, context: str = "", *, context_weight: int = CONTEXT_W
 
 
 @lru_cache(maxsize=200_000)
-def _terms_of(raw: str) -> tuple[str, ...]:
+def _terms_of(match: str) -> tuple[str, ...]:
+    raw = match.rstrip(_SOFT)
     if _UNSPACED_RUN.search(raw):
         return _unspaced_terms(raw)
     found: dict[str, None] = {}  # a dict keeps the order; one occurrence counts each of its forms once

@@ -25,6 +25,7 @@ def fixture_store(make_store: Callable[[], Store], monkeypatch: pytest.MonkeyPat
     """A store with a graph, made with a small limit in place of 20,000 vectors."""
     monkeypatch.setattr(versions, "EXACT_SCAN_WINDOWS", 500)
     monkeypatch.setattr(legs, "EXACT_SCAN_WINDOWS", 500)
+    monkeypatch.setattr(legs, "FILTERED_SCAN_COST", 100)
     store = make_store()
     texts = [
         CorpusText(f"d{number:04d}", f"Note {number}", f"word{number % 89} word{number % 83} word{number % 79} common")

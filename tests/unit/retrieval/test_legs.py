@@ -1,11 +1,11 @@
-"""The title leg."""
+"""The title leg, the blend, and the choice of a scan."""
 
 from __future__ import annotations
 
 import pytest
 
 from rag_core.connectors.pgvector import Candidate
-from rag_core.retrieval.legs import blend_leg, title_leg
+from rag_core.retrieval.legs import blend_leg, scans_exactly, title_leg
 from rag_core.retrieval.tokens import stem
 
 
@@ -48,3 +48,12 @@ def test_what_one_leg_lacks_gets_the_least_of_it() -> None:
 def test_without_both_legs_there_is_nothing_to_blend() -> None:
     assert blend_leg([], [(1, 0.9)], most=3.0) == []
     assert blend_leg([(1, 2.0)], [], most=3.0) == []
+
+
+def test_the_scan_is_chosen_from_counts() -> None:
+    assert scans_exactly(20_000, 20_000)
+    assert not scans_exactly(20_001, 20_001)
+    assert scans_exactly(400, 200_000)
+    assert not scans_exactly(60_000, 200_000)
+    assert scans_exactly(0, 200_000)
+    assert scans_exactly(15_000, 20_000)
