@@ -7,6 +7,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from rag_core.policy.access import TableAccess
+from rag_core.policy.grouping import complete_grouping
 from rag_core.policy.names import NameRules
 from rag_core.policy.refusal import Refusal
 from rag_core.policy.resolve import Resolver
@@ -25,6 +26,7 @@ def rewrite(resolver: Resolver, rules: NameRules) -> None:
         if node.args.get("db") is None:
             node.set("db", rules.identifier(access.table.schema_name))
         if access.restricted:
+            complete_grouping(node, access, rules)
             _replace(node, access, rules)
 
 
