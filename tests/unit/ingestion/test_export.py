@@ -41,7 +41,6 @@ def test_a_name_that_is_no_plain_word_comes_back_too() -> None:
         "a: b": ["x\u2028y", "\x85", "naïve 日本 🎉", ""],
         "m": {"k": {"n": None}},
         "t": True,
-        "f": 1.5,
     }
     document = ConvertedDocument("ok", "T", (), metadata=odd)
     split = split_frontmatter(enriched_markdown(document))

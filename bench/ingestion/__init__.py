@@ -1,0 +1,1 @@
+"""Benches of ingestion: ratios in one run, never timed tests."""
