@@ -35,6 +35,16 @@ class PostgresWarehouse(WireWarehouse):
         with self.transaction(SNAPSHOT_SECONDS) as (connection, _):
             return read_catalog(connection, dialect=self.dialect)
 
+    def schema_state(self) -> tuple[str, str]:
+        """The database's name and a text that any change of the schema changes, without reading the schema.
+
+        It also changes where the schema is written anew as it was, so that only an equal state says something.
+        """
+        with self._gate.statement(), self.transaction(SNAPSHOT_SECONDS) as (connection, _):
+            row = connection.execute(statement("catalog/postgres_read_state")).fetchone()
+        assert row is not None
+        return str(row[0]), str(row[1])
+
     def _plan(self, query: GuardedSql) -> QueryCost:
         """Plans the statement with plain EXPLAIN, which runs nothing."""
         with self.transaction(query.limits.timeout_seconds) as (connection, _):

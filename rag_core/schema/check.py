@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -36,6 +36,7 @@ from rag_core.schema.snapshots import (
     save_baseline,
     save_incomplete,
     save_snapshot,
+    snapshot_form,
     touch_snapshot,
 )
 
@@ -136,9 +137,15 @@ class _Check:
         self._actor = actor
         self._moment = moment
         self._lineage = lineage
+        self._state = ""
 
     def run(self, warehouse: SchemaSource) -> DriftReport:
         try:
+            name, state = _read_state(warehouse)
+            report = self._without_snapshot(name, state) if state else None
+            if report is not None:
+                self._log_run(name, report)
+                return report
             catalog = warehouse.snapshot()
         except (QueryFault, ServiceUnavailable) as error:
             reachable = not isinstance(error, ServiceUnavailable)
@@ -146,15 +153,32 @@ class _Check:
         if not catalog.complete:
             return self._incomplete(warehouse.dialect, catalog.reason or "the snapshot is incomplete", reachable=True)
         described = describe(catalog)
+        self._state = state
         last = find_snapshot(self._connection, described.warehouse)
         if last is None:
             report = self._baseline(described)
-        elif last.fingerprint == described.fingerprint and last.rules == self._rules and not self._held(described):
-            report = self._unchanged(described, last)
+        elif (
+            last.fingerprint == described.fingerprint
+            and last.rules == self._rules
+            and not self._held(described.warehouse)
+        ):
+            report = self._unchanged(described.warehouse, last)
         else:
             report = self._changed(described, last)
         self._log_run(described.warehouse, report)
         return report
+
+    def _without_snapshot(self, name: str, state: str) -> DriftReport | None:
+        """The report where the database says that nothing was written since the last snapshot; else None."""
+        last = find_snapshot(self._connection, name)
+        if last is None or last.state != state or last.rules != self._rules or self._held(name):
+            return None
+        # A held snapshot is newer than the last complete one and differs from it.
+        held = find_snapshot(self._connection, name, "held")
+        if held is not None and held.snapshot_id > last.snapshot_id:
+            return None
+        self._state = state
+        return self._unchanged(name, last)
 
     def _incomplete(self, dialect: str, reason: str, *, reachable: bool) -> DriftReport:
         report = DriftReport(snapshot_id=None, status="incomplete", reason=reason, reachable=reachable)
@@ -172,20 +196,20 @@ class _Check:
             save_baseline(self._connection, described.warehouse, described.digests, self._moment)
         return DriftReport(snapshot_id=snapshot_id, status="baseline", fingerprint=described.fingerprint)
 
-    def _held(self, described: Described) -> bool:
-        active = active_events(self._connection, described.warehouse).values()
+    def _held(self, name: str) -> bool:
+        active = active_events(self._connection, name).values()
         return any(event.change.kind == MASS for event in active)
 
-    def _unchanged(self, described: Described, last: StoredSnapshot) -> DriftReport:
-        active = list(active_events(self._connection, described.warehouse).values())
+    def _unchanged(self, name: str, last: StoredSnapshot) -> DriftReport:
+        active = list(active_events(self._connection, name).values())
         if self._record:
-            touch_snapshot(self._connection, last.snapshot_id, self._moment)
+            touch_snapshot(self._connection, last.snapshot_id, self._moment, self._state)
             touch_events(self._connection, [event.event_id for event in active], self._moment)
         return DriftReport(
             snapshot_id=last.snapshot_id,
             status="unchanged",
             open_events=sum(event.state == "open" for event in active),
-            fingerprint=described.fingerprint,
+            fingerprint=last.fingerprint,
         )
 
     def _changed(self, described: Described, last: StoredSnapshot) -> DriftReport:
@@ -248,6 +272,7 @@ class _Check:
             actor=self._actor,
             moment=self._moment,
             known=stored,
+            state=self._state,
         )
 
     def _save_held(self, described: Described) -> int | None:
@@ -277,6 +302,18 @@ class _Check:
                     "report": Jsonb(report.model_dump(mode="json")),
                 },
             )
+
+
+def _read_state(source: SchemaSource) -> tuple[str, str]:
+    """Which warehouse it is, and the text that any change of its schema changes; empty where the database has none.
+
+    What a snapshot is made of by this version belongs to it, so that an update reads the schema again.
+    """
+    read: Callable[[], tuple[str, str]] | None = getattr(source, "schema_state", None)
+    if read is None:
+        return "", ""
+    database, state = read()
+    return f"{source.dialect}:{database}", f"{snapshot_form(source.dialect)} {state}"
 
 
 def _side(described: Described) -> Side:

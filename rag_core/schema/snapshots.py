@@ -6,12 +6,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import psycopg
 from psycopg.types.json import Jsonb
 
-from rag_core.connectors.sql_files import statement
+from rag_core.connectors.sql_files import files_root, statement
 from rag_core.datamodel.catalog import Catalog, CatalogTable
 from rag_core.datamodel.drift import DriftRules
 
@@ -36,13 +37,14 @@ class Described(NamedTuple):
 
 
 class StoredSnapshot(NamedTuple):
-    """A snapshot's row without its tables."""
+    """A snapshot's row without its tables; `state` is what the database said of its schema just before."""
 
     snapshot_id: int
     fingerprint: str
     closed_schemas: tuple[str, ...]
     rules: DriftRules
     taken_at: datetime
+    state: str = ""
 
 
 def describe(catalog: Catalog) -> Described:
@@ -69,6 +71,7 @@ def save_snapshot(
     moment: datetime,
     known: Iterable[str] = (),
     reason: str = "",
+    state: str = "",
 ) -> int:
     """Stores a snapshot; digests that are `known` to be stored already are not sent again. Returns its id."""
     sent = sorted(set(described.contents) - set(known))
@@ -84,7 +87,7 @@ def save_snapshot(
         reason=reason,
         fingerprint=described.fingerprint,
         table_digests=Jsonb(digests_to_json(described.digests)),
-        attributes=Jsonb({"closed_schemas": list(described.catalog.closed_schemas)}),
+        attributes=Jsonb({"closed_schemas": list(described.catalog.closed_schemas), "state": state}),
         rules=Jsonb(rules.model_dump(mode="json")),
         actor=actor,
         moment=moment,
@@ -126,6 +129,7 @@ def find_snapshot(
         closed_schemas=tuple(attributes.get("closed_schemas", ())),
         rules=DriftRules.model_validate(rules),
         taken_at=taken_at,
+        state=attributes.get("state", ""),
     )
 
 
@@ -170,9 +174,24 @@ def save_baseline(connection: psycopg.Connection, warehouse: str, digests: Diges
     )
 
 
-def touch_snapshot(connection: psycopg.Connection, snapshot_id: int, moment: datetime) -> None:
-    """Notes that the schema was seen again as in this snapshot."""
-    connection.execute(statement("drift/touch_snapshot"), {"snapshot_id": snapshot_id, "moment": moment})
+def touch_snapshot(connection: psycopg.Connection, snapshot_id: int, moment: datetime, state: str = "") -> None:
+    """Notes that the schema was seen again as in this snapshot, and what the database said of it then."""
+    connection.execute(
+        statement("drift/touch_snapshot"),
+        {"snapshot_id": snapshot_id, "moment": moment, "attributes": Jsonb({"state": state})},
+    )
+
+
+@cache
+def snapshot_form(dialect: str) -> str:
+    """Fingerprint of what a snapshot of this version is made of: the fields of a table, and the queries that fill them.
+
+    A snapshot of another form is not known to be the same, even if nothing was written in the database since.
+    """
+    names = sorted(path.stem for path in files_root().glob(f"sql/queries/catalog/{dialect}_*.sql"))
+    texts = [json.dumps(CatalogTable.model_json_schema(), sort_keys=True)]
+    texts += [(files_root() / "sql" / "queries" / "catalog" / f"{name}.sql").read_text("utf-8") for name in names]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
 def digests_to_json(digests: Mapping[Key, str]) -> list[list[str]]:
