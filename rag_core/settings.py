@@ -24,6 +24,11 @@ class WarehouseSettings(BaseModel):
     policy: Path = Path("config/schema_policy.yaml")
     semantic_model: Path = Path("config/semantic_model.yaml")
     timezone: str = "UTC"
+    principals: dict[str, SecretStr] = Field(
+        default={}, description="URLs with the own credentials of principals, where the database has no SET ROLE"
+    )
+    max_concurrent_statements: int = Field(default=4, ge=1)
+    statements_per_minute: int | None = Field(default=None, ge=1)
 
 
 class ChatModelSettings(BaseModel):

@@ -45,6 +45,7 @@ class Services:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._guard: tuple[Catalog, SqlGuard] | None = None
+        self._principals: dict[str, Services] = {}
 
     def __enter__(self) -> Services:
         return self
@@ -56,10 +57,40 @@ class Services:
 
     def close(self) -> None:
         """Gives back every connection that was opened."""
+        for other in self._principals.values():
+            asked = other.__dict__.pop("warehouse", None)
+            if asked is not None:
+                asked.close()
+        self._principals.clear()
         for name in ("warehouse", "checkpoints", "store"):
             opened = self.__dict__.pop(name, None)
             if opened is not None:
                 opened.close()
+
+    def asking_as(self, principal: str | None) -> Services:
+        """Services whose questions reach the warehouse as `principal`; None is the login itself.
+
+        Store, documents and models are shared; the schema, the values of dimensions and the guard are the principal's
+        own, as its grants decide what is there. Close only the services that this was asked of.
+        """
+        if principal is None:
+            return self
+        if principal not in self._principals:
+            other = Services(self.settings)
+            for name in (
+                *("store_dsn", "store", "policy", "semantic_model", "embedder", "search"),
+                *("chat_model", "router_model", "ledger", "checkpoints"),
+            ):
+                other.__dict__[name] = getattr(self, name)
+            other.__dict__["warehouse"] = self._warehouse_of(principal)
+            self._principals[principal] = other
+        return self._principals[principal]
+
+    def _warehouse_of(self, principal: str) -> Warehouse:
+        own = self.settings.warehouse.principals.get(principal)
+        if own is not None:
+            return self._open_warehouse(own.get_secret_value())
+        return self.warehouse.for_principal(principal)
 
     def config_path(self, path: Path) -> Path:
         """A file of the configuration: as given, else relative to the working folder, else the shipped one."""
@@ -112,9 +143,15 @@ class Services:
     @cached_property
     def warehouse(self) -> Warehouse:
         """The warehouse, by the adapter that its URL names."""
+        return self._open_warehouse(self.warehouse_dsn)
+
+    def _open_warehouse(self, dsn: str) -> Warehouse:
+        from rag_core.connectors.gate import StatementLimits  # noqa: PLC0415
         from rag_core.connectors.warehouses import open_warehouse  # noqa: PLC0415 - drivers
 
-        return open_warehouse(self.warehouse_dsn, timezone=self.settings.warehouse.timezone)
+        given = self.settings.warehouse
+        limits = StatementLimits(max_concurrent=given.max_concurrent_statements, per_minute=given.statements_per_minute)
+        return open_warehouse(dsn, timezone=given.timezone, limits=limits)
 
     @cached_property
     def policy(self) -> Policy:
@@ -245,7 +282,7 @@ class Services:
 
         return BatchRunner(
             store=self.store,
-            orchestrator=lambda: self.orchestrator,
+            orchestrator=lambda principal: self.asking_as(principal).orchestrator,
             reports_folder=self.settings.home / "reports",
             schema_gate=lambda: self.schema_gate,
         )

@@ -66,7 +66,7 @@ class _Run(NamedTuple):
 
 
 class BatchRunner:
-    """Runs batches against one store. The orchestrator is made when the first question is asked.
+    """Runs batches against one store. The orchestrator is made, for a batch's principal, when it is first asked.
 
     `schema_gate` makes what holds questions back that a breaking schema change touches; None holds none.
     """
@@ -75,7 +75,7 @@ class BatchRunner:
         self,
         *,
         store: Store,
-        orchestrator: Callable[[], Orchestrator],
+        orchestrator: Callable[[str | None], Orchestrator],
         reports_folder: Path,
         schema_gate: Callable[[], SchemaGate] | None = None,
     ) -> None:
@@ -173,12 +173,13 @@ class BatchRunner:
             if spent is not None:
                 answer = _not_answered(question, run.run_date, run_id, f"The budget of the batch is used up: {spent}.")
             else:
-                answer = self._orchestrator().answer(
+                answer = self._orchestrator(run.batch.principal).answer(
                     question.text,
                     run_date=run.run_date,
                     question_id=question.question_id,
                     parameters={**date_values(run.run_date), **question.parameters},
                     run_id=run_id,
+                    replay=run.batch.plan_policy,
                 )
             self._stage(run_id, question.question_id, answer)
             counts[answer.status] = counts.get(answer.status, 0) + 1

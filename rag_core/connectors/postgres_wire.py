@@ -19,7 +19,7 @@ from rag_core.connectors.postgres_values import configure_values, query_fault
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import connection_problem
 from rag_core.datamodel.query import GuardedSql
-from rag_core.errors import ServiceUnavailable
+from rag_core.errors import ConfigurationError, ServiceUnavailable
 
 WHAT = "warehouse (NIGHTSHIFT_WAREHOUSE__DSN)"
 SNAPSHOT_SECONDS = 120.0
@@ -124,7 +124,11 @@ class WireWarehouse(WarehouseAdapter):
         if row is None or row[0] in ("0", ""):
             raise ServiceUnavailable(f"the {WHAT} did not accept a statement timeout, so nothing was run on it")
         if self._principal is not None:
-            connection.execute(statement("catalog/postgres_set_role"), {"principal": self._principal})
+            try:
+                connection.execute(statement("catalog/postgres_set_role"), {"principal": self._principal})
+            except (psycopg.errors.InvalidParameterValue, psycopg.errors.InsufficientPrivilege) as error:
+                reason = _last_line(error)
+                raise ConfigurationError(f"the {WHAT} cannot be asked as {self._principal}: {reason}") from error
 
     def _run(self, query: GuardedSql) -> Fetched:
         with self.transaction(query.limits.timeout_seconds) as (connection, check_deadline):

@@ -45,7 +45,7 @@ def make_runner(store: Store, tmp_path: Path) -> MakeRunner:
 
     def make(orchestrator: ScriptedOrchestrator) -> BatchRunner:
         return BatchRunner(
-            store=store, orchestrator=lambda: cast(Any, orchestrator), reports_folder=tmp_path / "reports"
+            store=store, orchestrator=lambda _: cast(Any, orchestrator), reports_folder=tmp_path / "reports"
         )
 
     return make

@@ -27,7 +27,7 @@ def main(dsn: str, run_id: str, reports: str, dying: str) -> None:
     """Answers a, b and c, and dies at one of them or while publishing."""
     answers: dict[str, Any] = {name: scripted_answer() for name in ("a", "b", "c")}
     orchestrator = ScriptedOrchestrator({**answers, dying: _die})
-    runner = BatchRunner(store=Store(dsn), orchestrator=lambda: cast(Any, orchestrator), reports_folder=Path(reports))
+    runner = BatchRunner(store=Store(dsn), orchestrator=lambda _: cast(Any, orchestrator), reports_folder=Path(reports))
     runner.answer(run_id, ["a", "b", "c"])
     runner_module.write_reports = lambda texts: _die()
     runner.finish(run_id)

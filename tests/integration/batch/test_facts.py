@@ -79,7 +79,9 @@ def test_published_numbers_equal_the_facts(
 ) -> None:
     facts = _facts(repo_root)
     runner = BatchRunner(
-        store=store, orchestrator=cast(Callable[[], Orchestrator], lambda: orchestrator), reports_folder=tmp_path
+        store=store,
+        orchestrator=cast(Callable[[str | None], Orchestrator], lambda _: orchestrator),
+        reports_folder=tmp_path,
     )
     compared = 0
     for name in sorted({batch for batch, _ in SAME}):

@@ -197,12 +197,12 @@ def test_a_store_that_is_lost_on_the_way_is_told_and_the_run_goes_on(
             closing(Store(store_dsn, wait_seconds=1)) as store,
             pytest.raises(ServiceUnavailable, match=r"the store gave no connection|--resume"),
         ):
-            BatchRunner(store=store, orchestrator=lambda: scripted, reports_folder=tmp_path).run(batch, RUN_DATE)
+            BatchRunner(store=store, orchestrator=lambda _: scripted, reports_folder=tmp_path).run(batch, RUN_DATE)
     finally:
         allow_connections(True)
     again: Any = ScriptedOrchestrator({"b": scripted_answer(REVENUE)})
     with closing(Store(store_dsn)) as store:  # as a process that starts again has it
-        runner = BatchRunner(store=store, orchestrator=lambda: again, reports_folder=tmp_path)
+        runner = BatchRunner(store=store, orchestrator=lambda _: again, reports_folder=tmp_path)
         run_id = runner.find_unfinished(batch, RUN_DATE)
         assert run_id is not None
         assert runner.resume(run_id).published == 2

@@ -52,7 +52,7 @@ class Company(World):
     def runner(self, rules: DriftRules | None = None) -> BatchRunner:
         return BatchRunner(
             store=self.playground.store,
-            orchestrator=self.orchestrator,
+            orchestrator=lambda _: self.orchestrator(),
             reports_folder=self.folder,
             schema_gate=lambda: self.gate(rules),
         )
