@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import psycopg
 from fastapi import Depends, FastAPI, Request, Response, status
 from fastapi.exceptions import RequestValidationError
@@ -17,8 +15,6 @@ from nightshift_airflow.page.routes import answers, api, asking, assets, documen
 from nightshift_airflow.page.services import PageServices
 from rag_core.connectors.store import connection_problem
 from rag_core.errors import ConfigurationError, NightshiftError, ServiceUnavailable
-
-logger = logging.getLogger(__name__)
 
 DESCRIPTION = """The night's answers and the decisions that wait for a person. A program sends Airflow's token as
 `Authorization: Bearer …`; the pages themselves take the session of the browser."""
@@ -40,7 +36,7 @@ def create_page(services: PageServices | None = None) -> FastAPI:
     for part in (today, answers, plans, drift, documents, asking, assets):
         page.include_router(part.router)
     page.include_router(api.router, prefix="/api")
-    page.add_middleware(SafetyHeaders, on_fault=_broken)
+    page.add_middleware(SafetyHeaders, tell=tell)
     page.add_exception_handler(HTTPException, _told)
     page.add_exception_handler(RequestValidationError, _not_understood)
     page.add_exception_handler(NightshiftError, _failed)
@@ -78,9 +74,4 @@ def _failed(request: Request, error: Exception) -> Response:
         return tell(request, status.HTTP_404_NOT_FOUND if missing else status.HTTP_400_BAD_REQUEST, str(error))
     if isinstance(error, psycopg.DataError):
         return tell(request, status.HTTP_400_BAD_REQUEST, "The database does not take this value.")
-    return _broken(request, error)
-
-
-def _broken(request: Request, error: Exception) -> Response:
-    logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return tell(request, status.HTTP_500_INTERNAL_SERVER_ERROR, "Something went wrong here; the log says what.")
+    raise error

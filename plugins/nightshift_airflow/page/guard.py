@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
+from fastapi import HTTPException, status
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+logger = logging.getLogger(__name__)
 
 # A form holds a question or a reason: a few thousand characters.
 MAX_BODY_BYTES = 200_000
+TOO_LARGE = f"What was sent is too large: at most {MAX_BODY_BYTES:,} bytes are taken."
 
 HEADERS = {
     # Nothing is loaded but the page's own style, script and pictures; only Airflow itself may show it in a frame.
@@ -26,16 +31,15 @@ HEADERS = {
 }
 
 
-class _TooLarge(Exception):
-    pass
-
-
 class SafetyHeaders:
-    """Sets the headers that a route has not set itself, and ends a request whose body is too large or that failed."""
+    """Sets the headers that a route has not set itself, and ends a request whose body is too large or that failed.
 
-    def __init__(self, app: ASGIApp, on_fault: Callable[[Request, Exception], Response]) -> None:
+    `tell` makes the answer to a request that failed, from the status code and one line.
+    """
+
+    def __init__(self, app: ASGIApp, tell: Callable[[Request, int, str], Response]) -> None:
         self._app = app
-        self._on_fault = on_fault
+        self._tell = tell
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hands the request on."""
@@ -50,7 +54,7 @@ class SafetyHeaders:
             message = await receive()
             taken += len(message.get("body", b""))
             if taken > MAX_BODY_BYTES:
-                raise _TooLarge
+                raise HTTPException(status.HTTP_413_CONTENT_TOO_LARGE, TOO_LARGE)
             return message
 
         async def send_guarded(message: MutableMapping[str, Any]) -> None:
@@ -62,18 +66,18 @@ class SafetyHeaders:
                     headers.setdefault(name, value)
             await send(message)
 
+        announced = Headers(scope=scope).get("content-length", "0")
+        if announced.isdecimal() and int(announced) > MAX_BODY_BYTES:
+            reply = self._tell(Request(scope), status.HTTP_413_CONTENT_TOO_LARGE, TOO_LARGE)
+            await reply(scope, receive, send_guarded)
+            return
         try:
-            announced = Headers(scope=scope).get("content-length", "0")
-            if announced.isdecimal() and int(announced) > MAX_BODY_BYTES:
-                raise _TooLarge
             await self._app(scope, receive_bounded, send_guarded)
-        except _TooLarge:
+        except Exception:
+            logger.exception("%s %s failed", scope["method"], scope["path"])
             if started:
                 raise
-            text = f"What was sent is too large: at most {MAX_BODY_BYTES:,} bytes are taken.\n"
-            await PlainTextResponse(text, status_code=413)(scope, receive, send_guarded)
-        except Exception as error:
-            reply = self._on_fault(Request(scope), error)
-            if started:
-                raise
+            reply = self._tell(
+                Request(scope), status.HTTP_500_INTERNAL_SERVER_ERROR, "Something went wrong here; the log says what."
+            )
             await reply(scope, receive, send_guarded)

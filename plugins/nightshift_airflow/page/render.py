@@ -111,7 +111,14 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        value=format_value, when=_when, day=_day, words=_words, part=_part, duration=_duration, short=_short
+        value=format_value,
+        when=_when,
+        day=_day,
+        words=_words,
+        sentence=_sentence,
+        part=_part,
+        duration=_duration,
+        short=_short,
     )
     environment.globals.update(
         status_titles=STATUS_TITLES, state_titles=STATE_TITLES, verdict_titles=VERDICT_TITLES, query=urlencode
@@ -137,6 +144,11 @@ def _day(day: date | None) -> Markup:
 def _words(name: str) -> str:
     """A name of code as words: `column_removed` is "column removed"."""
     return str(name).replace("_", " ")
+
+
+def _sentence(text: str) -> str:
+    """The text with a capital at its beginning; names in it keep theirs."""
+    return text[:1].upper() + text[1:]
 
 
 def _part(text: str) -> str:
