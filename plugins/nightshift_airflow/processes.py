@@ -1,30 +1,42 @@
 """Airflow's four processes under one parent: `python -m nightshift_airflow.processes`, with its environment prepared.
 
 Airflow's own `standalone` would start servers for task logs that listen on every address of the machine; here the
-api-server reads the log files itself, and nothing listens but the api-server on loopback.
+api-server reads the log files itself, and nothing listens but the api-server on loopback. A process that dies is
+started again, so that a night survives a killed scheduler or a database that was away for a moment.
 """
 
 from __future__ import annotations
 
+import logging
 import shutil
 import signal
 import subprocess
 import sys
 import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-COMMANDS = (
-    ("scheduler", "--skip-serve-logs"),
-    ("dag-processor",),
-    ("triggerer", "--skip-serve-logs"),
-    ("api-server",),
-)
+COMMANDS = {
+    "scheduler": ("scheduler", "--skip-serve-logs"),
+    "dag-processor": ("dag-processor",),
+    "triggerer": ("triggerer", "--skip-serve-logs"),
+    "api-server": ("api-server",),
+}
 # A scheduler that waits for its workers has been seen to wait for ever.
 STOP_SECONDS = 12.0
+# What dies more often than this is broken, not unlucky.
+MAX_RESTARTS = 6
+WINDOW_SECONDS = 600.0
+PAUSE_SECONDS = 3.0
+
+logger = logging.getLogger(__name__)
 
 
 def main() -> int:
     """Migrates the metadata, runs the processes until a signal comes, and ends them all. Returns the exit code."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     airflow = shutil.which("airflow", path=str(Path(sys.executable).parent)) or "airflow"
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -32,20 +44,50 @@ def main() -> int:
     migrated = subprocess.run([airflow, "db", "migrate"], check=False)
     if migrated.returncode != 0:
         return migrated.returncode
-    children = [subprocess.Popen([airflow, *command]) for command in COMMANDS]
-    while not stopping.wait(0.5):
-        if any(child.poll() is not None for child in children):
-            break  # one of them ended by itself: without it the others are of no use
-    failed = not stopping.is_set()
-    for child in children:
+    return keep_running({name: (airflow, *command) for name, command in COMMANDS.items()}, stopping)
+
+
+def keep_running(
+    commands: Mapping[str, Sequence[str]],
+    stopping: threading.Event,
+    *,
+    max_restarts: int = MAX_RESTARTS,
+    pause_seconds: float = PAUSE_SECONDS,
+) -> int:
+    """Runs the commands until `stopping` is set, and ends them all.
+
+    One that ends by itself is started again after a pause. Where one ends more than `max_restarts` times within ten
+    minutes all are ended: without it the others are of no use. Returns 0 where it was told to stop, else 1.
+    """
+    children = {name: subprocess.Popen(command) for name, command in commands.items()}
+    deaths: dict[str, deque[float]] = {name: deque() for name in commands}
+    broken = False
+    while not broken and not stopping.wait(0.5):
+        for name, child in children.items():
+            code = child.poll()
+            if code is None:
+                continue
+            known, now = deaths[name], time.monotonic()
+            known.append(now)
+            while now - known[0] > WINDOW_SECONDS:
+                known.popleft()
+            broken = len(known) > max_restarts
+            if broken:
+                logger.error("%s ended %d times within ten minutes: giving up", name, len(known))
+                break
+            logger.warning("%s ended with %d: starting it again", name, code)
+            if stopping.wait(pause_seconds):
+                break
+            children[name] = subprocess.Popen(commands[name])
+    for child in children.values():
         child.terminate()
-    for child in children:
+    for child in children.values():
         try:
             child.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
-    return 1 if failed else 0
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":

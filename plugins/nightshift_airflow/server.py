@@ -169,9 +169,9 @@ class AirflowServer:
         if process is None:
             self._pid_file.unlink(missing_ok=True)
             return False
-        family = [process, *process.children(recursive=True)]
+        family = {*process.children(recursive=True), *_session_of(process.pid), process}
         process.send_signal(signal.SIGINT)
-        _, left = psutil.wait_procs(family, timeout=seconds)
+        _, left = psutil.wait_procs(list(family), timeout=seconds)
         for straggler in left:
             straggler.kill()
         psutil.wait_procs(left, timeout=5)
@@ -219,6 +219,18 @@ class AirflowServer:
         elif user not in known:
             known[user] = secrets.token_urlsafe(12)
         _write_private(path, json.dumps(known))
+
+
+def _session_of(leader: int) -> list[psutil.Process]:
+    """Every process of a session: also those whose own parent was killed and that no tree of children shows."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if os.getsid(process.pid) == leader:
+                found.append(process)
+        except OSError:  # ended meanwhile, or not ours to ask about
+            continue
+    return found
 
 
 def _write_private(path: Path, text: str) -> None:

@@ -1,0 +1,63 @@
+"""The parent of Airflow's processes: what dies is started again, what keeps dying ends all, and a stop ends all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from nightshift_airflow.processes import keep_running
+
+# Notes that it was started, then waits to be ended.
+CHILD = "import os, sys, time; open(sys.argv[1], 'a').write(f'{os.getpid()} '); time.sleep(600)"
+
+
+def _pids(path: Path) -> list[int]:
+    return [int(word) for word in path.read_text().split()] if path.exists() else []
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_killed_process_is_started_again_and_the_others_go_on(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    commands = {path.name: (sys.executable, "-c", CHILD, str(path)) for path in (one, two)}
+    stopping, codes = threading.Event(), []
+    thread = threading.Thread(
+        target=lambda: codes.append(keep_running(commands, stopping, pause_seconds=0.05)), daemon=True
+    )
+    thread.start()
+    _wait(lambda: len(_pids(one)) == 1 and len(_pids(two)) == 1)
+    os.kill(_pids(one)[0], signal.SIGKILL)
+    _wait(lambda: len(_pids(one)) == 2)
+    assert len(_pids(two)) == 1
+    stopping.set()
+    thread.join(60)
+    assert codes == [0]
+    assert not any(_alive(pid) for pid in (*_pids(one), *_pids(two)))
+
+
+def test_a_process_that_keeps_ending_ends_all(tmp_path: Path) -> None:
+    steady = tmp_path / "steady"
+    commands = {
+        "steady": (sys.executable, "-c", CHILD, str(steady)),
+        "broken": (sys.executable, "-c", "raise SystemExit(3)"),
+    }
+    assert keep_running(commands, threading.Event(), max_restarts=2, pause_seconds=0.01) == 1
+    _wait(lambda: not any(_alive(pid) for pid in _pids(steady)))
