@@ -28,7 +28,9 @@ def retrieval_command(
     data: Annotated[Path, typer.Option("--data", help="Folder with scifact, devops and multihop.")] = Path(
         "../shared/data"
     ),
-    legs: Annotated[str, typer.Option("--legs", help="Of bm25, dense, hybrid, with commas.")] = "bm25,dense,hybrid",
+    legs: Annotated[
+        str, typer.Option("--legs", help="Of bm25, dense, hybrid, hybrid+classification, with commas.")
+    ] = "bm25,dense,hybrid,hybrid+classification",
     split: Annotated[str, typer.Option("--split", help="SciFact's judgements: test or train.")] = "test",
     show_missed: Annotated[bool, typer.Option("--show-missed", help="Name the queries that were missed.")] = False,
     calibrate: Annotated[
@@ -59,7 +61,6 @@ def retrieval_command(
                     rules=rules,
                     on_progress=lambda done, total: bar.update(task, completed=done, total=total),
                 )
-                search = HybridSearch(store, services.embedder)
                 results = []
                 for leg in wanted:
                     task = bar.add_task(f"Asking {leg}", total=None)
@@ -67,7 +68,8 @@ def retrieval_command(
                     def report(done: int, total: int, current: int = task) -> None:
                         bar.update(current, completed=done, total=total)  # type: ignore[arg-type]
 
-                    results.append(evaluation.run_queries(search, loaded, leg, on_query=report))
+                    results.append(evaluation.run_queries(store, services.embedder, loaded, leg, on_query=report))
+                search = HybridSearch(store, services.embedder)
                 null = evaluation.judge_null_signal(search, loaded, evaluation.read_foreign(files_root()))
                 if calibrate:
                     _store_limits(services, store, collection, null)

@@ -11,7 +11,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -24,11 +24,19 @@ from rag_core.connectors.base import Embedder, PassageSearch
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
-from rag_core.retrieval.measures import Measured, measure
+from rag_core.retrieval.measures import Judged, Measured, measure
 from rag_core.retrieval.relevance import Evidence, NullLimits, calibrate
+from rag_core.retrieval.search import HybridSearch
+from rag_core.retrieval.tuning import SearchTuning
 
 SETS = ("scifact", "devops", "sample", "musique", "hotpotqa", "2wiki")
-LEGS = ("bm25", "dense", "hybrid")
+# Ways of searching: the mode, and whether the question's types and services count.
+LEGS = {
+    "bm25": ("bm25", False),
+    "dense": ("dense", False),
+    "hybrid": ("hybrid", False),
+    "hybrid+classification": ("hybrid", True),
+}
 _MULTIHOP_FILES = {"musique": "musique_200", "hotpotqa": "hotpotqa_200", "2wiki": "2wikimultihopqa_164"}
 # Chunks asked for: enough that ten different documents are among them.
 DEPTH = 100
@@ -36,12 +44,13 @@ DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuery:
-    """A question with the grade (1 related, 2 answers) of each relevant document's key."""
+    """A question with the grade (1 related, 2 answers) and the topic of each relevant document's key."""
 
     query_id: str
     text: str
     grades: Mapping[str, int]
     kind: str = ""
+    topics: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,28 +124,34 @@ def index_collection(
 
 
 def run_queries(
-    search: PassageSearch,
+    store: Store,
+    embedder: Embedder,
     collection: Collection,
     leg: str,
     *,
     on_query: Callable[[int, int], None] | None = None,
 ) -> LegResult:
-    """Asks every question and measures the ranking of documents, each at the place of its first chunk."""
-    rankings: list[tuple[list[str], Mapping[str, int]]] = []
+    """Asks every question one way (of LEGS) and measures the ranking of documents, each at its first chunk's place.
+
+    Latencies include the question's vector.
+    """
+    mode, classification = LEGS[leg]
+    search = HybridSearch(store, embedder, tuning=SearchTuning(classification=classification))
+    judged: list[Judged] = []
     milliseconds: list[float] = []
     missed: list[str] = []
     for number, query in enumerate(collection.queries, start=1):
         started = time.perf_counter()
-        outcome = search.search(query.text, top=DEPTH, mode=leg)
+        outcome = search.search(query.text, top=DEPTH, mode=mode)
         milliseconds.append((time.perf_counter() - started) * 1000)
         ranking = list(dict.fromkeys(collection.key(passage.path) for passage in outcome.passages))
-        rankings.append((ranking, query.grades))
+        judged.append(Judged(ranking, query.grades, query.topics))
         best = max(query.grades.values(), default=0)
         if not {key for key, grade in query.grades.items() if grade == best} & set(ranking[:5]):
             missed.append(f"{query.query_id} {query.text}")
         if on_query is not None:
             on_query(number, len(collection.queries))
-    return LegResult(leg, measure(rankings, milliseconds), tuple(missed))
+    return LegResult(leg, measure(judged, milliseconds), tuple(missed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +215,12 @@ def save_limits(store: Store, model_id: str, limits: NullLimits, calibration: Ma
 def markdown_table(name: str, results: Sequence[LegResult]) -> str:
     """The figures as a Markdown table."""
     lines = [
-        f"| {name} | nDCG@10 | recall@10 | MRR | Success@5 | topic coverage | p50 / p95 ms |",
-        "|---|---|---|---|---|---|---|",
+        f"| {name} | nDCG@10 | recall@10 | MRR | Success@5 | critical sources | topic coverage | p50 / p95 ms |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for each in results:
         m = each.measured
-        values = (m.ndcg_10, m.recall_10, m.mrr, m.success_5, m.topic_coverage)
+        values = (m.ndcg_10, m.recall_10, m.mrr, m.success_5, m.critical_source_recall, m.topic_coverage)
         cells = " | ".join(f"{value:.3f}" for value in values)
         lines.append(f"| {each.leg} | {cells} | {m.p50_ms:.1f} / {m.p95_ms:.1f} |")
     return "\n".join(lines)
@@ -235,7 +250,17 @@ def _scifact(folder: Path, split: str) -> Collection:
 def _devops(folder: Path, queries: Path) -> Collection:
     if not folder.is_dir():
         raise FileNotFoundError(2, "no such folder", str(folder))
-    judged = tuple(JudgedQuery(each["id"], each["query"], each["relevant"], each["kind"]) for each in _lines(queries))
+    judged = tuple(
+        JudgedQuery(
+            each["id"],
+            each["query"],
+            each["relevant"],
+            each["kind"],
+            # Collections of one organisation each: a subject is covered where every one that treats it is heard.
+            {key: PurePosixPath(key).parts[0] for key in each["relevant"]},
+        )
+        for each in _lines(queries)
+    )
     return Collection("devops", judged, folder=folder)
 
 
@@ -257,16 +282,21 @@ def _stem_key(path: str) -> str:
 
 
 def _multihop(name: str, path: Path) -> Collection:
-    """All paragraphs of all questions as one collection; those marked as supporting are relevant."""
+    """All paragraphs of all questions as one collection; those marked as supporting are relevant.
+
+    A title is a topic: a question of several hops needs a paragraph of each.
+    """
     texts: dict[str, CorpusText] = {}
     queries: list[JudgedQuery] = []
     for each in _lines(path):
         grades: dict[str, int] = {}
+        topics: dict[str, str] = {}
         for paragraph in each["paragraphs"]:
             digest = hashlib.sha256(f"{paragraph['title']}\x00{paragraph['text']}".encode()).hexdigest()[:16]
             texts.setdefault(digest, CorpusText(digest, paragraph["title"], paragraph["text"]))
             if paragraph["is_supporting"]:
                 grades[digest] = 2
+                topics[digest] = paragraph["title"]
         if grades:
-            queries.append(JudgedQuery(each["id"], each["question"], grades, "multihop"))
+            queries.append(JudgedQuery(each["id"], each["question"], grades, "multihop", topics))
     return Collection(name, tuple(queries), tuple(texts.values()))

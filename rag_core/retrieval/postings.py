@@ -166,7 +166,8 @@ def _best_positions(scores: npt.NDArray[np.float64], depth: int, least: float) -
         return place
     values = scores[place]
     # Sorted, not partitioned: with many equal scores, as a common word gives them, a partition takes far longer.
-    return place[values >= np.sort(values)[-depth] - _TIE]
+    kept: npt.NDArray[np.intp] = place[values >= np.sort(values)[-depth] - _TIE]
+    return kept
 
 
 def _integers(packed: bytes) -> npt.NDArray[np.int32]:

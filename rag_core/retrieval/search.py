@@ -144,12 +144,12 @@ class HybridSearch:
             for rank, (score, fused, _, factor) in enumerate(chosen, start=1)
             if fused.key in stored
         )
-        disagreement = "" if found.null_reason else find_disagreement([_stated(each) for each in passages])
+        disagreement = None if found.null_reason else find_disagreement([_stated(each) for each in passages])
         return SearchOutcome(
             query=query,
             null_signal=bool(found.null_reason),
-            reason=found.null_reason or disagreement,
-            ambiguous=bool(disagreement),
+            reason=found.null_reason or (disagreement.reason if disagreement else ""),
+            ambiguous=disagreement is not None,
             passages=passages,
             detail={
                 "bm25": len(found.legs.bm25),
@@ -159,6 +159,7 @@ class HybridSearch:
                 "filtered_documents": found.documents,
                 "best_cosine": round(found.evidence.cosine, 4),
                 "words_covered": round(found.evidence.coverage, 4),
+                "close_results": [] if disagreement is None else _close(disagreement.results),
                 "document_types": classified.document_types,
                 "services": classified.services,
                 "narrowed_to": dict(certain) if narrowed else {},
@@ -313,6 +314,10 @@ def _limits(state: IndexState) -> relevance.NullLimits:
     if serving is None or serving.null_threshold is None or serving.null_coverage_weight is None:
         return relevance.NullLimits()
     return relevance.NullLimits(serving.null_threshold, serving.null_coverage_weight)
+
+
+def _close(results: Sequence[Stated]) -> list[dict[str, Any]]:
+    return [{"path": each.document, "score": round(each.score, 6), "says": each.sentences} for each in results]
 
 
 def _stated(passage: Passage) -> Stated:

@@ -134,7 +134,12 @@ def test_close_results_that_disagree_are_flagged(search: HybridSearch) -> None:
     assert outcome.ambiguous
     assert "30 day" in outcome.reason
     assert "90 day" in outcome.reason
-    assert not search.search("E-4711-X").ambiguous
+    close = outcome.detail["close_results"]
+    assert {each["path"] for each in close[:2]} == {"runbooks/disk.md", "runbooks/disk-2024.md"}
+    assert [each["score"] for each in close] == sorted((each["score"] for each in close), reverse=True)
+    clear = search.search("E-4711-X")
+    assert not clear.ambiguous
+    assert clear.detail["close_results"] == []
 
 
 def test_age_counts_where_it_is_asked_for(search: HybridSearch) -> None:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rag_core.retrieval.measures import measure, ndcg, percentile, recall, reciprocal_rank, success
+from rag_core.retrieval.measures import Judged, coverage, measure, ndcg, percentile, recall, reciprocal_rank, success
 
 
 def test_ndcg_is_one_for_the_ideal_order_and_less_for_another() -> None:
@@ -31,12 +31,22 @@ def test_percentiles_are_by_nearest_rank() -> None:
 
 
 def test_means_count_the_documents_that_answer_apart_from_those_of_the_subject() -> None:
-    found = measure([(["related", "answer"], {"answer": 2, "related": 1}), ([], {"gone": 1})], [1.0, 3.0])
+    judged = [Judged(["related", "answer"], {"answer": 2, "related": 1, "far": 1}), Judged([], {"gone": 1})]
+    found = measure(judged, [1.0, 3.0])
     assert found.queries == 2
-    assert found.recall_10 == 0.5
+    assert found.recall_10 == pytest.approx(1 / 3)
+    assert found.critical_source_recall == 0.5
     assert found.mrr == 0.25
-    assert found.topic_coverage == 0.5
-    assert found.p95_ms == 3.0
+    assert found.topic_coverage == pytest.approx(1 / 3)
+    assert (found.p50_ms, found.p95_ms) == (1.0, 3.0)
+
+
+def test_a_topic_is_covered_by_any_document_of_it() -> None:
+    topics = {"a1": "a", "a2": "a", "b1": "b"}
+    assert coverage(["x", "a2"], ["a1", "a2", "b1"], topics) == 0.5
+    assert coverage(["a1", "b1"], ["a1", "a2", "b1"], topics) == 1.0
+    assert coverage(["x"], ["a1"], topics) == 0.0
+    assert coverage(["x"], [], topics) == 0.0
 
 
 def test_no_queries_give_zeros() -> None:
