@@ -85,7 +85,8 @@ class GuardedSql(Record):
     """One read-only statement that the SQL guard has let through. Only `rag_core.policy.sql_guard` makes one.
 
     `text` is in the dialect of the warehouse and contains no parameter placeholders. `own_limit` is the statement's own
-    outermost LIMIT, so that a result of just that many rows is not mistaken for a complete count.
+    outermost LIMIT, so that a result of just that many rows is not mistaken for a complete count. `joins` are the pairs
+    of `schema.table.column` of different tables that it compares.
     """
 
     text: str
@@ -94,6 +95,7 @@ class GuardedSql(Record):
     columns: tuple[str, ...] = ()
     limits: Limits = Limits()
     own_limit: int | None = None
+    joins: tuple[tuple[str, str], ...] = ()
 
 
 class GuardVerdict(Record):

@@ -29,7 +29,7 @@ class JoinGuard:
         """Looks at equalities, IN with a subquery, USING and NATURAL. Raises Refusal."""
         if not self._waiting:
             return
-        for left, right in _joined(tree, resolver):
+        for left, right in joined_columns(tree, resolver):
             if frozenset((left.lower(), right.lower())) in self._waiting:
                 raise Refusal(
                     "join_needs_approval",
@@ -37,7 +37,14 @@ class JoinGuard:
                 )
 
 
-def _joined(tree: exp.Expr, resolver: Resolver) -> Iterator[tuple[str, str]]:
+def joins_of(tree: exp.Expr, resolver: Resolver) -> tuple[tuple[str, str], ...]:
+    """The pairs of columns of different tables that a resolved statement joins on, each once, in order of name."""
+    pairs = {(min(pair), max(pair)) for pair in joined_columns(tree, resolver)}
+    return tuple(sorted(pair for pair in pairs if pair[0].rpartition(".")[0] != pair[1].rpartition(".")[0]))
+
+
+def joined_columns(tree: exp.Expr, resolver: Resolver) -> Iterator[tuple[str, str]]:
+    """Pairs of catalog columns that equalities, IN with a subquery, USING and NATURAL compare."""
     yield from resolver.joined
     for node in tree.find_all(exp.EQ, exp.NullSafeEQ, exp.In):
         right: exp.Expr | None = node.args.get("expression")

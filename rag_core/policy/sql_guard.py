@@ -25,7 +25,7 @@ from rag_core.policy.access import Access
 from rag_core.policy.dialects import reader_for
 from rag_core.policy.findings import policy_findings
 from rag_core.policy.functions import FunctionGuard
-from rag_core.policy.joins import JoinGuard
+from rag_core.policy.joins import JoinGuard, joins_of
 from rag_core.policy.names import name_rules
 from rag_core.policy.nodes import check_nodes, check_root
 from rag_core.policy.refusal import Refusal
@@ -124,6 +124,7 @@ class SqlGuard:
         resolver = Resolver(self._access, self._views)
         resolver.resolve(tree)
         self._joins.check(tree, resolver)
+        joins = joins_of(tree, resolver)
         own_limit = _own_limit(tree)
         holder = exp.Paren(this=tree)
         rewrite(resolver, self._rules)
@@ -137,6 +138,7 @@ class SqlGuard:
             columns=columns,
             limits=self.policy.limits,
             own_limit=own_limit,
+            joins=joins,
         )
         return GuardVerdict(
             allowed=True,

@@ -1,0 +1,1 @@
+"""Joins and schema cards measured on real databases."""

@@ -1,0 +1,67 @@
+"""The gold statements of defog's questions, and what they read, as the guard resolves it."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from rag_core.policy.sql_guard import SqlGuard
+
+
+class GoldQuestion(NamedTuple):
+    """A question with every statement that answers it."""
+
+    database: str
+    text: str
+    statements: tuple[str, ...]
+
+
+class Reading(NamedTuple):
+    """What a statement reads: tables, columns, and pairs of columns that it joins on."""
+
+    tables: frozenset[str]
+    columns: frozenset[str]
+    joins: frozenset[tuple[str, str]]
+
+
+def variants(cell: str) -> Iterator[str]:
+    """The statements of one cell: several may stand in it, and `{a, b}` means any choice of those columns."""
+    for part in re.split(r";\s*(?=(?:SELECT|WITH|\(|$))", cell.strip(), flags=re.IGNORECASE):
+        choice = re.search(r"\{([^{}]+)\}", part)
+        if choice is None:
+            if part.strip():
+                yield part.strip()
+            continue
+        columns = [column.strip() for column in choice[1].split(",")]
+        for size in range(1, len(columns) + 1):
+            for chosen in itertools.combinations(columns, size):
+                text = ", ".join(chosen)
+                yield part.strip().replace(choice[0], text).replace("{}", text)
+
+
+def questions(folder: Path) -> list[GoldQuestion]:
+    """The questions with gold SQL for PostgreSQL, each text once a database."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for path in sorted((folder / "questions").glob("*.csv")):
+        if "bigquery" in path.name or "snowflake" in path.name:
+            continue
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if row.get("query"):
+                    key = row["db_name"], row["question"]
+                    found.setdefault(key, {}).update(dict.fromkeys(variants(row["query"])))
+    return [GoldQuestion(database, text, tuple(sql)) for (database, text), sql in sorted(found.items()) if sql]
+
+
+def readings(question: GoldQuestion, guard: SqlGuard) -> list[Reading]:
+    """What each statement of a question reads; statements that the guard refuses are left out."""
+    found = []
+    for sql in question.statements:
+        query = guard.check(sql).query
+        if query is not None:
+            found.append(Reading(frozenset(query.tables), frozenset(query.columns), frozenset(query.joins)))
+    return found
