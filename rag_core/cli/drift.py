@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ from rich.table import Table
 from rag_core.batch.watch import follow_renames, readable_batches, standing_lineage
 from rag_core.cli.output import JsonOption, console, emit
 from rag_core.cli.person import person
+from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.drift import Change, DriftEvent, DriftReport, EventState, Lineage
 from rag_core.errors import ConfigurationError
 from rag_core.schema.alerts import send_alerts, webhook
@@ -17,7 +19,8 @@ from rag_core.schema.decisions import accept_events, map_event, reject_events
 from rag_core.schema.document_schema import DocumentSchema
 from rag_core.schema.drift import detect_drift
 from rag_core.schema.events import list_decisions, list_events
-from rag_core.schema.repair import Patch, PlanRepair, propose_patch
+from rag_core.schema.patch_batch import propose_batch_patch
+from rag_core.schema.repair import Patch, PlanRepair, Renames, RepairFault, propose_patch
 from rag_core.wiring import Services, open_services
 
 Events = Annotated[list[str], typer.Argument(help="Numbers of events, or change ids, as `drift history` shows them.")]
@@ -108,12 +111,16 @@ def _render_events(events: tuple[DriftEvent, ...]) -> None:
     console.print(table)
 
 
-def _render_repair(plans: tuple[PlanRepair, ...], patch: Patch) -> None:
+def _render_repair(plans: tuple[PlanRepair, ...], patches: list[Patch]) -> None:
     for plan in plans:
         console.print(f"{plan.plan_id}: {plan.outcome} {plan.new_plan_id or plan.reason}", markup=False)
-    for key, reason in patch.faults:
-        console.print(f"{key}: {reason}", markup=False)
-    console.print(patch.diff or "The semantic model needs no patch.", markup=False, highlight=False)
+    for patch in patches:
+        for key, reason in patch.faults:
+            console.print(f"{key}: {reason}", markup=False)
+        if patch.diff:
+            console.print(patch.diff, markup=False, highlight=False)
+    if not any(patch.diff for patch in patches):
+        console.print("The semantic model and the batch files need no patch.")
 
 
 def check(
@@ -176,26 +183,47 @@ def map_to(
 
 
 def repair(
-    write: Annotated[bool, typer.Option("--write", help="Write the patch into the semantic model's file.")] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the patches into the semantic model and the batch files.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Follow certain renames in kept plans (as drafts, each run once) and propose a patch of the semantic model."""
+    """Follow certain renames: kept plans (as drafts, each run once), and patches of semantic model and batch files."""
     with open_services() as services:
-        path = services.config_path(services.settings.warehouse.semantic_model)
         now = services.catalog_cache.refresh()
         plans, renames, before = follow_renames(services.store, services.warehouse, services.guard.check, now)
-        patch = propose_patch(path.read_text(encoding="utf-8"), renames, catalog=before, name=path.name)
-    if write and patch.edits:
-        path.write_text(patch.text, encoding="utf-8")
+        patches = _patches(services, renames, before, now)
+    for path, patch in patches.items():
+        if write and patch.edits:
+            path.write_text(patch.text, encoding="utf-8")
+    first = next(iter(patches.values()))
+    faults = [(key, reason) for patch in patches.values() for key, reason in patch.faults]
     content = {
         "plans": plans,
-        "patch": patch.diff,
-        "faults": [{"key": key, "reason": reason} for key, reason in patch.faults],
-        "written": write and bool(patch.edits),
+        "patch": first.diff,
+        "batch_patches": {path.name: patch.diff for path, patch in list(patches.items())[1:] if patch.diff},
+        "faults": [{"key": key, "reason": reason} for key, reason in faults],
+        "written": write and any(patch.edits for patch in patches.values()),
+        "files": [str(path) for path, patch in patches.items() if patch.edits],
     }
-    emit(content, as_json=as_json, render=lambda: _render_repair(plans, patch))
-    if patch.faults or any(plan.outcome == "stale" for plan in plans):
+    emit(content, as_json=as_json, render=lambda: _render_repair(plans, list(patches.values())))
+    if faults or any(plan.outcome == "stale" for plan in plans):
         raise typer.Exit(1)
+
+
+def _patches(services: Services, renames: Renames, before: Catalog, now: Catalog) -> dict[Path, Patch]:
+    """The proposed patch of the semantic model, then one of each batch file that can be read."""
+    path = services.config_path(services.settings.warehouse.semantic_model)
+    found = {path: propose_patch(path.read_text(encoding="utf-8"), renames, catalog=before, name=path.name)}
+    model = services.semantic_model
+    known = {*model.metrics, *model.dimensions}
+    for file in sorted(services.config_path(services.settings.batch.folder).glob("*.yaml")):
+        try:
+            text = file.read_text(encoding="utf-8")
+            found[file] = propose_batch_patch(text, renames, now=now, known=known, name=file.name)
+        except (OSError, UnicodeDecodeError, RepairFault) as error:
+            found[file] = Patch(text="", diff="", faults=((file.name, str(error)),))
+    return found
 
 
 def alert(

@@ -48,7 +48,7 @@ def propose_patch(
     Raises:
         RepairFault: the text is not the YAML of a semantic model.
     """
-    layout = _layout(yaml_text)
+    layout = layout_of(yaml_text)
     try:
         document = layout.load(yaml_text)
     except YAMLError as error:
@@ -57,7 +57,7 @@ def propose_patch(
         raise RepairFault("the semantic model has no entities")
     patcher = _Patcher(document, renames, catalog)
     patcher.run()
-    text = _dump(layout, document) if patcher.edits else yaml_text
+    text = dump_yaml(layout, document) if patcher.edits else yaml_text
     diff = "".join(
         difflib.unified_diff(
             yaml_text.splitlines(keepends=True), text.splitlines(keepends=True), f"a/{name}", f"b/{name}"
@@ -183,7 +183,7 @@ class _Patcher:
         holder[field] = type(old)(new) if type(old) is not str else new
 
 
-def _layout(text: str) -> YAML:
+def layout_of(text: str) -> YAML:
     """The reader and writer whose indents give the text back with the fewest changed lines."""
     best: tuple[int, int, YAML] | None = None
     for rank, (mapping, sequence, offset) in enumerate(_LAYOUTS):
@@ -192,7 +192,7 @@ def _layout(text: str) -> YAML:
         yaml.width = _WIDTH
         yaml.indent(mapping=mapping, sequence=sequence, offset=offset)
         try:
-            again = _dump(yaml, yaml.load(text))
+            again = dump_yaml(yaml, yaml.load(text))
         except YAMLError:
             return yaml
         differing = sum(line[:1] in "+-" for line in difflib.ndiff(text.splitlines(), again.splitlines()))
@@ -204,7 +204,8 @@ def _layout(text: str) -> YAML:
     return best[2]
 
 
-def _dump(yaml: YAML, document: Any) -> str:
+def dump_yaml(yaml: YAML, document: Any) -> str:
+    """The document as text, in the layout of `layout_of`."""
     stream = io.StringIO()
     yaml.dump(document, stream)
     return stream.getvalue()
