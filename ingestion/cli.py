@@ -145,6 +145,7 @@ def _ingest(
                 prune=prune,
                 max_delete_share=max_delete,
                 only=only,
+                chat_model=services.chat_model,
                 on_progress=report,
                 on_build=report_build,
             )

@@ -94,11 +94,23 @@ class PropertyRule(RuleModel):
     lines: tuple[Pattern, ...] = ()
 
 
+class ModelRules(RuleModel):
+    """What a chat model is asked for where neither the document nor a rule says it; nothing unless `properties` is set.
+
+    `properties` maps a property to the values that it may have; an empty list for `document_type` means the types of
+    the rules, for `service` and `subject` the known subjects. Of a document it sees the first `max_characters`.
+    """
+
+    properties: dict[str, tuple[str, ...]] = {}
+    max_characters: int = Field(default=4_000, ge=200)
+
+
 class EnrichmentRules(RuleModel):
     """How documents get their metadata.
 
     `aliases` maps words that authors use to the type meant. `known_subjects` are services or subjects to look for in
-    title and path. `path_subject` are globs whose `{subject}` part names the subject. A type needs `threshold` points.
+    title and path, a list that each organisation writes for itself. `path_subjects` are globs whose `{subject}` part
+    names the subject. A type needs `threshold` points.
     """
 
     types: tuple[TypeRule, ...] = ()
@@ -111,6 +123,7 @@ class EnrichmentRules(RuleModel):
     title_weight: float = 3.0
     heading_weight: float = 1.0
     phrase_weight: float = 1.0
+    model: ModelRules = ModelRules()
 
 
 class IngestionRules(RuleModel):

@@ -22,7 +22,7 @@ from ingestion.sources import discover
 from ingestion.versions import IndexVersion, build_version, ensure_version, maintain_index, serving_version
 from ingestion.worker import DocumentWorker, pipeline_version, window_cutter
 from ingestion.writing import remove_document
-from rag_core.connectors.base import Embedder
+from rag_core.connectors.base import ChatModel, Embedder
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
@@ -93,11 +93,13 @@ def plan_ingest(
     source: str | None = None,
     batch_size: int = 100,
     only: str | None = None,
+    chat_model: ChatModel | None = None,
     on_build: Callable[[int, int], None] | None = None,
 ) -> IngestPlan:
     """Lists the files, gives moved documents their new paths, and stores the work that is left in batches.
 
-    `only` limits the run to the file of this path below its root.
+    `only` limits the run to the file of this path below its root. `chat_model` is asked about documents where the rules
+    want it.
 
     A new embedding model's index is built here, before anything changes: the old one serves until it is complete.
     Raises ConfigurationError where a path does not exist or no document is below it.
@@ -123,7 +125,7 @@ def plan_ingest(
     comparison = compare(
         discovery.files,
         known,
-        pipeline_version=pipeline_version(rules),
+        pipeline_version=pipeline_version(rules, chat_model),
         roots=roots,
         complete=discovery.complete,
     )
@@ -170,6 +172,7 @@ def ingest_batch(
     batch: int,
     *,
     rules: IngestionRules,
+    chat_model: ChatModel | None = None,
     on_progress: OnProgress | None = None,
 ) -> int:
     """Works off what is left of one batch of a planned run; returns how many documents that were.
@@ -179,7 +182,7 @@ def ingest_batch(
     """
     version = _serving(store, embedder)
     files = runs.open_items(store, run_id, batch)
-    worker = DocumentWorker(store, embedder, rules, version, run_id)
+    worker = DocumentWorker(store, embedder, rules, version, run_id, chat_model=chat_model)
     done = embeddings = 0
     with IsolatedConverter(rules.conversion) as converter:
         for file, computed in worker.work_off(files, converter):
@@ -244,11 +247,14 @@ def ingest(
     prune: bool = False,
     max_delete_share: float = MAX_DELETE_SHARE,
     only: str | None = None,
+    chat_model: ChatModel | None = None,
     on_progress: OnProgress | None = None,
     on_build: Callable[[int, int], None] | None = None,
 ) -> IngestOutcome:
     """Brings the index up to date with the files below the paths: plan, batches and finish in one call."""
-    plan = plan_ingest(store, embedder, paths, rules=rules, source=source, only=only, on_build=on_build)
+    plan = plan_ingest(
+        store, embedder, paths, rules=rules, source=source, only=only, chat_model=chat_model, on_build=on_build
+    )
     done = embeddings = 0
     for batch in plan.batches:
         latest = Progress(0, 0, 0)
@@ -260,7 +266,7 @@ def ingest(
                 done_so_far, computed_so_far = before[0] + progress.done, before[1] + progress.embeddings
                 on_progress(Progress(done_so_far, plan.pending, computed_so_far, progress.path))
 
-        ingest_batch(store, embedder, plan.run_id, batch, rules=rules, on_progress=report)
+        ingest_batch(store, embedder, plan.run_id, batch, rules=rules, chat_model=chat_model, on_progress=report)
         done += latest.done
         embeddings += latest.embeddings
     return finish_ingest(store, embedder, plan.run_id, prune=prune, max_delete_share=max_delete_share)

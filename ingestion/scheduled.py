@@ -22,14 +22,23 @@ def plan_scheduled_ingest(services: Services, paths: Sequence[str], *, group_siz
     Returns `run_id` and `groups`, the numbers of the work batches. Raises ConfigurationError where nothing is there.
     """
     wanted = [Path(path) for path in paths] or list(services.settings.ingestion.sources)
-    plan = plan_ingest(services.store, services.embedder, wanted, rules=_rules(services), batch_size=group_size)
+    plan = plan_ingest(
+        services.store,
+        services.embedder,
+        wanted,
+        rules=_rules(services),
+        batch_size=group_size,
+        chat_model=services.chat_model,
+    )
     logger.info("%d documents found, %d unchanged, %d to do", plan.discovered, plan.unchanged, plan.pending)
     return {"run_id": plan.run_id, "groups": list(plan.batches)}
 
 
 def ingest_group(services: Services, run_id: str, group: int) -> int:
     """Works off one group; returns the number of documents."""
-    return ingest_batch(services.store, services.embedder, run_id, group, rules=_rules(services))
+    return ingest_batch(
+        services.store, services.embedder, run_id, group, rules=_rules(services), chat_model=services.chat_model
+    )
 
 
 def finish_scheduled_ingest(services: Services, run_id: str, *, prune: bool) -> dict[str, Any]:

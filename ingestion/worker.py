@@ -19,6 +19,7 @@ from ingestion import runs
 from ingestion.chunk import CHUNKER_VERSION, chunk_document
 from ingestion.config import IngestionRules
 from ingestion.convert import CONVERTER_VERSION
+from ingestion.describe import Describer, model_version
 from ingestion.documents import Chunk, ConvertedDocument, SourceFile
 from ingestion.embed import embed_texts, text_hash
 from ingestion.enrich import enrich
@@ -26,7 +27,7 @@ from ingestion.export import enriched_markdown
 from ingestion.index import PreparedChunk, prepare_chunk, record_failure
 from ingestion.versions import IndexVersion
 from ingestion.writing import DocumentWrite, WriteResult, write_documents
-from rag_core.connectors.base import Embedder
+from rag_core.connectors.base import ChatModel, Embedder
 from rag_core.connectors.store import Store
 from rag_core.errors import NightshiftError
 from rag_core.retrieval.tokens import TOKENS_VERSION
@@ -50,11 +51,13 @@ class Converter(Protocol):
         ...
 
 
-def pipeline_version(rules: IngestionRules) -> str:
+def pipeline_version(rules: IngestionRules, chat_model: ChatModel | None = None) -> str:
     """Names everything that the chunks of a document depend on besides its bytes; a change means converting anew."""
     dumped = rules.model_dump(mode="json", exclude={"sources": True, "conversion": {"seconds", "memory_megabytes"}})
     digest = hashlib.sha256(json.dumps(dumped, sort_keys=True).encode()).hexdigest()[:12]
-    return f"convert {CONVERTER_VERSION}, chunk {CHUNKER_VERSION}, tokens {TOKENS_VERSION}, rules {digest}"
+    version = f"convert {CONVERTER_VERSION}, chunk {CHUNKER_VERSION}, tokens {TOKENS_VERSION}, rules {digest}"
+    asked = model_version(rules.enrichment, chat_model)
+    return f"{version}, model {asked}" if asked else version
 
 
 def window_cutter(embedder: Embedder) -> Callable[[Chunk], list[str]]:
@@ -77,6 +80,7 @@ class _Prepared:
     seconds: float = 0.0
     fault: tuple[str, str] | None = None
     embeddings: int = 0
+    described: bool = True
 
     @property
     def writable(self) -> bool:
@@ -88,14 +92,23 @@ class DocumentWorker:
     """Takes groups of documents through the stages; whatever goes wrong with one becomes its state."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, rules: IngestionRules, version: IndexVersion, run_id: str
+        self,
+        store: Store,
+        embedder: Embedder,
+        rules: IngestionRules,
+        version: IndexVersion,
+        run_id: str,
+        *,
+        chat_model: ChatModel | None = None,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._rules = rules
         self._version = version
         self._run_id = run_id
-        self._pipeline_version = pipeline_version(rules)
+        self._pipeline_version = pipeline_version(rules, chat_model)
+        asked = chat_model is not None and model_version(rules.enrichment, chat_model)
+        self._describer = Describer(rules.enrichment, chat_model) if asked and chat_model is not None else None
 
     def work_off(self, files: Sequence[SourceFile], converter: Converter) -> Iterator[tuple[SourceFile, int]]:
         """Takes files through all stages; yields each when it is done, with the vectors computed for it.
@@ -155,6 +168,9 @@ class DocumentWorker:
             document = converter.convert(file)
             stage = "enrich"
             document = enrich(document, file, self._rules.enrichment)
+            described = True
+            if self._describer is not None:
+                document, described = self._describer.describe(document, file)
             stage = "chunk"
             # Blocks, chunks and windows are counted several times over; a text is tokenised once.
             spans = cache(self._embedder.token_spans)
@@ -168,7 +184,8 @@ class DocumentWorker:
         except Exception as error:  # noqa: BLE001 - whatever one document does must not lose the others
             logger.warning("%s: %s failed: %s", file.relative_path, stage, _one_line(error))
             return _Prepared(file, document, fault=(stage, _one_line(error)))
-        return _Prepared(file, document, chunks, windows, time.monotonic() - started)
+        seconds = time.monotonic() - started
+        return _Prepared(file, document, chunks, windows, seconds, described=described)
 
     def _write_all(self, prepared: Sequence[_Prepared], vectors: dict[bytes, str], computed: int) -> None:
         """Writes a group in one transaction; where the database refuses it, each document in its own."""
@@ -204,7 +221,9 @@ class DocumentWorker:
             reason = f"{broken} of {len(each.chunks)} chunks got no usable vector and are left out"
             document = replace(document, state="partial", reason=reason)
         enriched = enriched_markdown(document) if document.blocks else ""
-        return DocumentWrite(each.file, document, chunks, stage, enriched)
+        # A document that the chat model could not be asked about counts as one of the rules alone: it is asked again.
+        version = self._pipeline_version if each.described else pipeline_version(self._rules)
+        return DocumentWrite(each.file, document, chunks, version, stage, enriched)
 
     def _write(self, prepared: Sequence[_Prepared], writes: Sequence[DocumentWrite]) -> None:
         def note(connection: psycopg.Connection, results: list[WriteResult]) -> None:
@@ -226,7 +245,6 @@ class DocumentWorker:
             self._store,
             writes,
             version_no=self._version.version_no,
-            pipeline_version=self._pipeline_version,
             run_id=self._run_id,
             also=note,
         )

@@ -32,11 +32,15 @@ from rag_core.retrieval.tokens import TOKENS_VERSION
 
 @dataclass(frozen=True, slots=True)
 class DocumentWrite:
-    """A document with its chunks, ready to replace what the index knows of it. `enriched` is its Markdown export."""
+    """A document with its chunks, ready to replace what the index knows of it.
+
+    `pipeline_version` is what `worker.pipeline_version()` says of how it was made, `enriched` its Markdown export.
+    """
 
     file: SourceFile
     document: ConvertedDocument
     chunks: Sequence[PreparedChunk]
+    pipeline_version: str
     stage: str = ""
     enriched: str = ""
 
@@ -55,7 +59,6 @@ def write_documents(
     writes: Sequence[DocumentWrite],
     *,
     version_no: int,
-    pipeline_version: str,
     run_id: str,
     also: Callable[[psycopg.Connection, list[WriteResult]], None] | None = None,
 ) -> list[WriteResult]:
@@ -64,7 +67,6 @@ def write_documents(
     Args:
         writes: different documents; the order of the results is theirs.
         version_no: the index version that the chunks' vectors belong to.
-        pipeline_version: what `pipeline_version()` says of the rules in force.
         run_id: the run that does it.
         also: more to do in the same transaction, such as noting that the documents are done.
 
@@ -78,7 +80,7 @@ def write_documents(
         known: dict[str, int] = dict(
             connection.execute(statement("documents/select_lexical_versions"), {"document_ids": keys}).fetchall()
         )
-        numbers = _upsert(connection, writes, pipeline_version, run_id)
+        numbers = _upsert(connection, writes, run_id)
         _replace_attributes(connection, numbers, writes)
         changes = ChunkChanges(connection, version_no)
         results = changes.replace(
@@ -101,12 +103,10 @@ def remove_document(store: Store, document_no: int) -> int:
         return result.removed
 
 
-def _upsert(
-    connection: psycopg.Connection, writes: Sequence[DocumentWrite], pipeline_version: str, run_id: str
-) -> list[int]:
+def _upsert(connection: psycopg.Connection, writes: Sequence[DocumentWrite], run_id: str) -> list[int]:
     values = [
         {
-            **file_values(write.file, pipeline_version, run_id),
+            **file_values(write.file, write.pipeline_version, run_id),
             **document_values(write.document),
             "stage": write.stage,
             "enriched": clean_text(write.enriched),
