@@ -13,6 +13,7 @@ from rag_core.cli.semantics_dbt import export, import_
 from rag_core.connectors.base import Warehouse
 from rag_core.datamodel.plan import MetricQuery
 from rag_core.errors import ConfigurationError, QueryFault
+from rag_core.schema.visible import visible_catalog
 from rag_core.semantics.compile import CompiledQuery, compile_query
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.match import Match, Matcher
@@ -54,9 +55,10 @@ def suggest(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; stdout unless given.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draft a semantic model from the warehouse's schema."""
+    """Draft a semantic model from the tables and columns that the policy lets questions read."""
     with open_services() as services:
-        text = suggest_model(services.catalog_cache.current(), dialect=services.warehouse.dialect)
+        catalog = visible_catalog(services.guard.policy, services.catalog_cache.current())
+        text = suggest_model(catalog, dialect=services.warehouse.dialect)
     if output is None:
         emit({"model": text}, as_json=as_json, render=lambda: typer.echo(text, nl=False))
         return

@@ -135,6 +135,8 @@ def _metric_columns(
             this=exp.Sum(this=exp.column(name)),
             partition_by=[exp.column(dimension) for dimension in query.dimensions],
             order=exp.Order(expressions=[exp.Ordered(this=exp.column(query.grain or ""), nulls_first=False)]),
+            # Redshift asks for a frame; a period stands once in each part, so that rows are periods.
+            spec=exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"),
         )
         found.append((_derived(meaning, "_running_total", "running total", meaning.unit, meaning.decimals), running))
     return found

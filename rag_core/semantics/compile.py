@@ -66,6 +66,8 @@ def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> Com
         tree = _ordered(leaves.select(groups[0], cut), query, model, columns)
     else:
         tree = _layered(query, model, groups, columns, leaves, cut)
+    if dialect == "bigquery":
+        _plain_windows(tree)
     return CompiledQuery(
         sql=tree.sql(dialect=dialect, pretty=True),
         dialect=dialect,
@@ -73,6 +75,13 @@ def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> Com
         description=describe_query(query, model) + note,
         tables=_tables(tree),
     )
+
+
+def _plain_windows(tree: exp.Expr) -> None:
+    """BigQuery takes no NULLS LAST in a window; what windows sort by here is never empty, or sorted down."""
+    for window in tree.find_all(exp.Window):
+        for ordered in window.args["order"].expressions if window.args.get("order") else ():
+            ordered.set("nulls_first", not ordered.args.get("desc"))
 
 
 def _tables(tree: exp.Expr) -> tuple[str, ...]:

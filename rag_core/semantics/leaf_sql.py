@@ -181,7 +181,10 @@ class LeafCompiler:
             amount, unit = MONTHS_OF[grain], "MONTH"
         else:
             amount, unit = (7 if grain == "week" else 1), "DAY"
-        interval = exp.Interval(this=exp.Literal.string(str(amount)), unit=exp.var(unit))
+        # BigQuery takes no text for the length of an interval, the others no number.
+        number = self.dialect == "bigquery"
+        length = exp.Literal.number(amount) if number else exp.Literal.string(str(amount))
+        interval = exp.Interval(this=length, unit=exp.var(unit))
         return exp.cast(exp.Add(this=truncated, expression=interval), "date")
 
     def _last_date(self, group: Group, cut: Slice, start: date | None, end: date | None) -> exp.Expr:

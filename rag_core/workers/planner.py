@@ -84,7 +84,10 @@ class Planner:
         if strategy in ("model", "decomposed") and self._router is not None:
             return self._plan_by_model(question, run_date, [], (), tables)
         whole = self._matcher.match(question, run_date)
-        if whole.complete and not any(clause.asks_documents for clause in read_clauses(question)):
+        asked = read_clauses(question)
+        # "Why did customers leave?" is explained where the model has the reasons as a dimension.
+        explained = len(asked) == 1 and asked[0].asks_cause
+        if whole.complete and (explained or not any(clause.asks_documents for clause in asked)):
             only: list[Step] = [self._sql_step("s1", whole)]
             return self._plan(question, run_date, only, _strategy(only), read_so=whole.assumptions), Usage()
         read_so: list[str] = []

@@ -11,7 +11,6 @@ import pytest
 
 from bench.semantics.run import Bench
 from rag_core.connectors.base import Warehouse
-from rag_core.connectors.warehouses import open_warehouse
 from rag_core.datamodel.plan import MetricQuery, TimeRange
 from rag_core.policy.rules import load_policy
 from rag_core.policy.sql_guard import SqlGuard
@@ -24,18 +23,6 @@ from rag_core.semantics.validate import validate_model
 from rag_core.semantics.values import read_values
 
 pytestmark = pytest.mark.integration
-
-
-@pytest.fixture(scope="module")
-def model(repo_root: Path) -> SemanticModel:
-    return load_semantic_model(repo_root / "config" / "semantic_model.yaml")
-
-
-@pytest.fixture(scope="module")
-def warehouse(reader_dsn: str) -> Iterator[Warehouse]:
-    found = open_warehouse(reader_dsn.replace("postgresql://", "postgresql+psycopg://", 1), timezone="UTC")
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +85,7 @@ def test_a_draft_from_the_live_schema_is_valid(warehouse: Warehouse, tmp_path: P
 def test_facts_are_never_answered_wrong(bench: Bench) -> None:
     figures = bench.run(list(bench.facts()), verbose=True)
     assert figures["wrong"] == 0
-    assert figures["right"] >= 0.78 * figures["asked"]
+    assert figures["right"] >= 0.89 * figures["asked"]
 
 
 def test_paraphrases(bench: Bench) -> None:
