@@ -1,0 +1,1 @@
+"""Retrieval measured beside others, and its speed."""
