@@ -1,10 +1,14 @@
-"""Time of warm searches at a given number of chunks, without the question's embedding.
+"""Time of warm searches at growing numbers of chunks, without the question's embedding.
 
-Usage: python bench/retrieval/search_speed.py STORE_DSN COPIES
+Usage: python -m bench.retrieval.search_speed STORE_DSN [COPIES ...]
 
-STORE_DSN is a database that `nightshift eval retrieval --set scifact` has filled. Its documents are multiplied in a
-database of their own beside it (new numbers, vectors with a little noise, so that no two are alike), which is dropped
-afterwards. Prints one JSON object. The questions are the set's own; every tenth has a filter.
+STORE_DSN is a database that `nightshift eval retrieval --set scifact` has filled. For each number of copies (2 and 20
+by default) its documents are multiplied in a database of their own beside it (new numbers, vectors with a little noise,
+so that no two are alike), which is dropped afterwards. Prints one JSON object; the last part holds the ratios between
+the first size and the last. Questions are first sentences of the set's texts; eight passages with quotes are wanted.
+
+Beside the time that passes, which grows with whatever else the machine does, it counts the processor's time that a
+search takes in this process and in its server process together: on an idle machine the two are nearly the same.
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ import platform
 import sys
 import time
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -48,8 +54,38 @@ MULTIPLY = (
 )
 
 
+SHARES: tuple[tuple[str, dict[str, str] | None], ...] = (
+    ("unfiltered", None),
+    ("0.4 %", {"share": "0.4"}),
+    ("30 %", {"share": "30"}),
+)
+WARM_UP = 20
+
+
 def main() -> None:
-    dsn, copies = sys.argv[1], int(sys.argv[2])
+    """Prints the figures of every size."""
+    dsn, copies = sys.argv[1], [int(each) for each in sys.argv[2:]] or [2, 20]
+    sizes = [_in_a_copy(dsn, each) for each in copies]
+    first, last = sizes[0]["figures"], sizes[-1]["figures"]
+    print(
+        json.dumps(
+            {
+                "sizes": sizes,
+                "growth_of_chunks": round(sizes[-1]["chunks"] / sizes[0]["chunks"], 1),
+                "growth_of_p95": {
+                    label: {name: round(last[label][name] / first[label][name], 2) for name in ("p95_ms", "p95_cpu_ms")}
+                    for label in first
+                },
+                "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+                "load": [round(each, 1) for each in os.getloadavg()],
+                "measured_at": datetime.now(UTC).date().isoformat(),
+            },
+            indent=2,
+        )
+    )
+
+
+def _in_a_copy(dsn: str, copies: int) -> dict[str, Any]:
     name = f"bench_{copies}"
     target = psycopg.conninfo.make_conninfo(dsn, dbname=name)
     source = psycopg.conninfo.conninfo_to_dict(dsn)["dbname"]
@@ -59,24 +95,27 @@ def main() -> None:
             sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(str(source)))
         )
     try:
-        print(json.dumps(measure(target, copies)))
+        return measure(target, copies)
     finally:
         with psycopg.connect(psycopg.conninfo.make_conninfo(dsn, dbname="postgres"), autocommit=True) as server:
             server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-def measure(dsn: str, copies: int) -> dict[str, object]:
+def measure(dsn: str, copies: int) -> dict[str, Any]:
+    """Multiplies the documents of a database and times searches in it."""
     started = time.monotonic()
     with psycopg.connect(dsn) as connection:
         connection.execute("SELECT setseed(0.5)")
         for text in MULTIPLY:
             connection.execute(text.format(last=copies - 1))
-    store = Store(dsn)
+    # One connection, so that its server process can be asked for its time.
+    store = Store(dsn, max_connections=1)
     version = serving_version(store)
     assert version is not None
     graph = maintain_index(store, version)
     built = time.monotonic() - started
     with store.connection() as connection:
+        process = connection.info.backend_pid
         texts = [row[0] for row in connection.execute("SELECT body FROM nightshift.chunk ORDER BY chunk_no LIMIT 2000")]
         counts = connection.execute(
             "SELECT (SELECT count(*) FROM nightshift.chunk), (SELECT count(*) FROM nightshift.chunk_window)"
@@ -85,32 +124,47 @@ def measure(dsn: str, copies: int) -> dict[str, object]:
     questions = [text.split(". ")[0][:120] for text in texts[::10]]
     embedder = load_embedder("packaged:all-minilm-l6-v2", batch_size=32)
     search = HybridSearch(store, embedder)
-    figures: dict[str, object] = {}
-    for label, filters in (("unfiltered", None), ("0.4 %", {"share": "0.4"}), ("30 %", {"share": "30"})):
-        for question in questions:
-            search._vector_of(embedder, question)
-        for question in questions[:20]:
-            search.search(question, filters=filters)
-        milliseconds = []
-        for question in questions[20:]:
-            begin = time.perf_counter()
-            search.search(question, filters=filters)
-            milliseconds.append((time.perf_counter() - begin) * 1000)
-        figures[label] = {
-            "p50_ms": round(percentile(milliseconds, 0.5), 1),
-            "p95_ms": round(percentile(milliseconds, 0.95), 1),
-        }
+    for question in questions:
+        search._vector_of(embedder, question)
+    figures = {label: _time(search, questions, filters, process) for label, filters in SHARES}
     store.close()
     return {
         "chunks": counts[0] if counts else 0,
         "windows": counts[1] if counts else 0,
         "graph_built": graph,
         "preparation_seconds": round(built, 1),
-        "searches": len(questions) - 20,
+        "searches": len(questions) - WARM_UP,
         "figures": figures,
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "measured_at": datetime.now(UTC).date().isoformat(),
     }
+
+
+def _time(
+    search: HybridSearch, questions: list[str], filters: dict[str, str] | None, process: int
+) -> dict[str, float | str]:
+    scan = ""
+    for question in questions[:WARM_UP]:
+        scan = search.search(question, filters=filters).detail["scan"]
+    passed, used = [], []
+    for question in questions[WARM_UP:]:
+        begin, own, server = time.perf_counter(), time.thread_time(), server_seconds(process)
+        search.search(question, filters=filters)
+        used.append((time.thread_time() - own + server_seconds(process) - server) * 1000)
+        passed.append((time.perf_counter() - begin) * 1000)
+    return {
+        "p50_ms": round(percentile(passed, 0.5), 1),
+        "p95_ms": round(percentile(passed, 0.95), 1),
+        "p50_cpu_ms": round(percentile(used, 0.5), 1),
+        "p95_cpu_ms": round(percentile(used, 0.95), 1),
+        "scan": scan,
+    }
+
+
+def server_seconds(process: int) -> float:
+    """Processor time of another process, as Linux counts it in nanoseconds; 0 where it does not say."""
+    try:
+        return int(Path(f"/proc/{process}/schedstat").read_text(encoding="ascii").split()[0]) / 1e9
+    except OSError:
+        return 0.0
 
 
 if __name__ == "__main__":
