@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from rag_core.batch.runner import BatchRunner
 from rag_core.settings import load_settings
+from tests.integration.batch.scripted import ScriptedOrchestrator
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from fastapi.testclient import TestClient
+    from httpx2 import Response
 
     from nightshift_airflow.page.services import PageServices
     from rag_core.connectors.embedded import EmbeddedPostgres
@@ -65,11 +70,15 @@ def airflow_home(pg_server: EmbeddedPostgres) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def page_store(store_dsn: str) -> Iterator[Store]:
-    """The session's store."""
+def page_store(pg_server: EmbeddedPostgres) -> Iterator[Store]:
+    """A store of the page's own: other tests count what lies in the session's."""
+    from rag_core.connectors.migrations import migrate
     from rag_core.connectors.store import Store
 
-    opened = Store(store_dsn)
+    pg_server.ensure_database("page_test")
+    dsn = pg_server.dsn("page_test")
+    migrate(dsn)
+    opened = Store(dsn)
     yield opened
     opened.close()
 
@@ -89,6 +98,8 @@ def page_services(page_store: Store, airflow_home: Path) -> PageServices:
 def services(page_services: PageServices) -> Iterator[Services]:
     """The same; what a test puts into it is taken out again."""
     before = dict(page_services.services.__dict__)
+    # What a test has put in is not read anew from outside.
+    page_services._built_at = time.monotonic()
     yield page_services.services
     page_services.services.__dict__.clear()
     page_services.services.__dict__.update(before)
@@ -136,3 +147,35 @@ def log_in(airflow_app: FastAPI) -> Login:
         return client
 
     return make
+
+
+MakeRunner = Callable[[Mapping[str, Any]], BatchRunner]
+
+
+@pytest.fixture
+def runner(page_store: Store, airflow_home: Path) -> MakeRunner:
+    """A runner that answers from a table and writes its reports where the page looks for them."""
+
+    def make(answers: Mapping[str, Any]) -> BatchRunner:
+        return BatchRunner(
+            store=page_store,
+            orchestrator=lambda *_: cast(Any, ScriptedOrchestrator(answers)),
+            reports_folder=airflow_home / "reports",
+        )
+
+    return make
+
+
+Send = Callable[..., "Response"]
+
+
+@pytest.fixture
+def send_form() -> Send:
+    """Fills in a form of a page as a browser does: with the token that the page gave it."""
+
+    def send(browser: TestClient, page: str, action: str, **fields: str) -> Response:
+        token = re.search(r'name="csrf_token" value="([0-9a-f]{64})"', browser.get(page).text)
+        assert token is not None, f"{page} shows no form"
+        return browser.post(action, data={"csrf_token": token[1], **fields}, headers={"Origin": "http://testserver"})
+
+    return send
