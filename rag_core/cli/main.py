@@ -25,6 +25,8 @@ COMMANDS = (
     "ask",
     "batch",
     "plans",
+    "strategies",
+    "model",
     "drift",
     "audit",
     "eval",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from rag_core.cli.output import JsonOption, console, emit
@@ -21,6 +22,7 @@ def register(app: typer.Typer) -> None:
     plans = typer.Typer(help="Kept plans of standing questions.", no_args_is_help=True)
     plans.command("list", help="All plans, or those of one state.")(list_plans)
     plans.command("show", help="One plan with its steps, SQL, lineage and last runs.")(show_plan)
+    plans.command("diff", help="A plan beside the one it replaces: SQL, answer, and what had changed.")(diff_plan)
     plans.command("approve", help="Approve a plan for replay.")(approve_plan)
     plans.command("reject", help="Retire a plan: its question is planned anew next time.")(reject_plan)
     plans.command("replan", help="Plan the question anew and show old and new side by side.")(replan)
@@ -42,6 +44,8 @@ def to_contract(kept: KeptPlan, runs: tuple[PlanRun, ...] = ()) -> dict[str, Any
         "columns": kept.columns,
         "fingerprints": kept.fingerprints,
         "reason": kept.reason,
+        "answer": kept.answer,
+        "replaces": kept.replaces,
         "planned_on": kept.plan.run_date,
         "created_at": kept.created_at,
         "updated_at": kept.updated_at,
@@ -82,11 +86,35 @@ def show_plan(plan_id: PlanId, as_json: JsonOption = False) -> None:
     emit(to_contract(kept, runs), as_json=as_json, render=lambda: _render(kept, runs))
 
 
+def diff_plan(plan_id: PlanId, as_json: JsonOption = False) -> None:
+    """Prints a plan beside what it replaces."""
+    from rag_core.plans.compare import compare_plans  # noqa: PLC0415
+    from rag_core.wiring import open_services  # noqa: PLC0415
+
+    with open_services() as services:
+        kept = PlanStore(services.store).get(plan_id)
+    difference = compare_plans(kept)
+
+    def render() -> None:
+        approved = "an approved plan" if difference.approved_before else "a draft"
+        console.print(f"{plan_id} ({kept.state}) replaces {difference.replaces}, {approved}.", markup=False)
+        console.print(f"Changed: {', '.join(difference.changed) or 'nothing'}", markup=False)
+        table = Table("", "Before", "Now", show_lines=True)
+        for step in difference.sql:
+            table.add_row(step.step_id, escape(step.before), escape(step.now))
+        table.add_row("answer", escape(difference.answer.before), escape(difference.answer.now))
+        console.print(table)
+
+    emit(difference, as_json=as_json, render=render)
+
+
 def _render(kept: KeptPlan, runs: tuple[PlanRun, ...]) -> None:
     console.print(f"[bold]{kept.plan_id}[/bold] {kept.state} · {kept.strategy}")
     console.print(kept.question, markup=False)
     if kept.reason:
         console.print(kept.reason, markup=False)
+    if kept.replaces is not None:
+        console.print(f"It replaces {kept.replaces.plan_id}: see `nightshift plans diff {kept.plan_id}`", markup=False)
     for step in kept.plan.steps:
         console.print(f"\n{step.step_id} ({step.kind}): {step.task}", markup=False)
         if step.step_id in kept.statements:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from rag_core.connectors.base import ChatModel, Embedder, PassageSearch, Warehouse
@@ -17,7 +18,7 @@ from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.plan import Plan
 from rag_core.errors import BudgetExhausted, ConfigurationError, NightshiftError, ServiceUnavailable
 from rag_core.graph.bounds import renewed_deadline
-from rag_core.graph.caches import AnswerCache, CachedWarehouse, CountedSearch, RunCache, replaying
+from rag_core.graph.caches import AnswerCache, CachedWarehouse, CountedSearch, NoDocuments, RunCache, replaying
 from rag_core.graph.compile import cancellable, check_cancelled, compile_graph
 from rag_core.graph.conclude import failed_answer, without_model
 from rag_core.graph.decompose import Decomposer
@@ -28,12 +29,15 @@ from rag_core.graph.uses import strategy_use
 from rag_core.plans.keeper import PlanKeeper
 from rag_core.plans.store import PlanStore
 from rag_core.plans.strategies import Choice, StrategyStore
+from rag_core.policy.rules import Policy, load_policy
 from rag_core.policy.sql_guard import SqlGuard
+from rag_core.schema.cache import CatalogCache
 from rag_core.schema.mend import Mended, SchemaMender
 from rag_core.schema.visible import visible_catalog
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.lineage import model_lineage
-from rag_core.semantics.values import ValueIndex
+from rag_core.semantics.model import load_semantic_model
+from rag_core.semantics.values import ValueIndex, read_values
 from rag_core.workers.planner import Planner
 from rag_core.workers.sql_worker import SqlWorker
 
@@ -49,6 +53,7 @@ logger = logging.getLogger(__name__)
 # LangGraph counts supersteps; a worker's visit takes four with its routing and validation.
 SUPERSTEPS_PER_STEP = 4
 FIXED_SUPERSTEPS = 20
+MAX_RETRIES = 2
 
 Replay = Literal["drafts", "approved"]
 
@@ -84,6 +89,7 @@ class Orchestrator:
         checkpoints: where the state of a batch's question is kept after each node while a chat model may be called, so
             that a killed process goes on where it was; None keeps none.
         replay: which kept plans are replayed: `drafts` too, or `approved` ones only.
+        max_retries: how often a failed step is tried again, at most twice.
     """
 
     def __init__(
@@ -103,6 +109,7 @@ class Orchestrator:
         question_steps: int = 30,
         checkpoints: Checkpoints | None = None,
         replay: Replay = "drafts",
+        max_retries: int = MAX_RETRIES,
     ) -> None:
         cache = RunCache()
         self._answers = AnswerCache(cache)
@@ -132,6 +139,7 @@ class Orchestrator:
             embedder=embedder,
             question_seconds=question_seconds,
             question_steps=question_steps,
+            max_retries=max_retries,
         )
         self._app: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._kept_app: CompiledStateGraph[Any, Any, Any, Any] | None = None
@@ -332,6 +340,56 @@ def fill_parameters(question: str, parameters: Mapping[str, Any]) -> str:
     return text
 
 
-def create_orchestrator(**parts: Any) -> Orchestrator:
-    """An orchestrator from its parts, as `Orchestrator` takes them; `.get_compiled_app()` is the runnable."""
-    return Orchestrator(**parts)
+def create_orchestrator(
+    *,
+    warehouse: Warehouse,
+    semantic_model: SemanticModel | Path,
+    policy: Policy | Path | None = None,
+    store: Store | None = None,
+    embedder: Embedder | None = None,
+    chat_model: ChatModel | None = None,
+    max_retries: int = MAX_RETRIES,
+    guard: SqlGuard | None = None,
+    catalog_cache: SchemaSource | None = None,
+    values: ValueIndex | None = None,
+    search: PassageSearch | None = None,
+    **more: Any,
+) -> Orchestrator:
+    """An orchestrator from what a program has at hand; `.get_compiled_app()` is the runnable.
+
+    Args:
+        warehouse: a connector, as `connectors.warehouses.open_warehouse` gives it.
+        semantic_model: metrics and dimensions, or their file.
+        policy: the warehouse policy, or its file; needed where no guard is given.
+        store: where plans, the log of strategies and, with an embedder, the document index are; None keeps nothing.
+        embedder: the model of the document index.
+        chat_model: None answers what can be proved without one.
+        max_retries: how often a failed step is tried again, at most twice.
+        guard, catalog_cache, values, search: parts that are made of the above where they are not given.
+        more: what `Orchestrator` takes besides.
+
+    Raises ConfigurationError for a file that cannot be used, ServiceUnavailable where the warehouse does not answer.
+    """
+    from rag_core.retrieval.search import HybridSearch  # noqa: PLC0415 - heavy
+
+    model = load_semantic_model(semantic_model) if isinstance(semantic_model, Path) else semantic_model
+    cache = catalog_cache or CatalogCache(warehouse)
+    if guard is None:
+        if policy is None:
+            raise ConfigurationError("an orchestrator needs a policy: pass `policy` or `guard`")
+        guard = SqlGuard(load_policy(policy) if isinstance(policy, Path) else policy, cache.current())
+    if search is None:
+        search = HybridSearch(store, embedder) if store is not None and embedder is not None else NoDocuments()
+    return Orchestrator(
+        warehouse=warehouse,
+        guard=guard,
+        catalog_cache=cache,
+        semantic_model=model,
+        values=values if values is not None else read_values(model, warehouse, guard),
+        search=search,
+        chat_model=chat_model,
+        store=store,
+        embedder=embedder,
+        max_retries=max_retries,
+        **more,
+    )

@@ -229,3 +229,11 @@ class CountedSearch:
             while len(self._seen) > MAX_ENTRIES:
                 self._seen.popitem(last=False)
         return found
+
+
+class NoDocuments:
+    """A search over no documents."""
+
+    def search(self, query: str, **_: Any) -> SearchOutcome:
+        """Nothing, and why."""
+        return SearchOutcome(query=query, null_signal=True, reason="no documents are connected")

@@ -48,6 +48,7 @@ class Nodes:
     embedder: Embedder | None
     question_seconds: float
     question_steps: int
+    max_retries: int = 2
 
     def plan(self, state: QuestionState) -> dict[str, Any]:
         """Turns the question into a plan; a kept plan that came with the question is taken as it is."""
@@ -225,7 +226,7 @@ class Nodes:
             action = decide(fault, outcome.attempt, has_model=has_model, written_by_model=by_model)
             notes.append(_decision_key(outcome))
             decisions.append(f"{outcome.step_id}:{action.kind}")
-            if action.kind == "stop":
+            if action.kind == "stop" or outcome.attempt > self.max_retries:
                 continue
             if fault.fault_class in ("unknown_table", "unknown_column"):
                 self.refresh_schema()

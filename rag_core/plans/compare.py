@@ -1,55 +1,56 @@
-"""What sets a plan apart from the one before it. Pure."""
+"""A plan beside what it took the place of, for whoever decides whether it may. Pure."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
-
 from rag_core.datamodel.base import Record
+from rag_core.errors import ConfigurationError
+from rag_core.plans.fingerprint import changed
 from rag_core.plans.store import KeptPlan
 
 
-class StepDifference(Record):
-    """A step whose SQL is not the same: one line a difference, marked with `+`, `-` or a space."""
-
-    step_id: str
-    lines: tuple[str, ...]
-
-
-class PlanDifference(Record):
-    """What changed from one plan of a question to the next."""
+class Sides(Record):
+    """Two texts side by side. `step_id` is empty for the answer."""
 
     before: str
-    strategy: tuple[str, str] | None = None
-    steps: tuple[StepDifference, ...] = ()
-    tables_added: tuple[str, ...] = ()
-    tables_removed: tuple[str, ...] = ()
-    rests_on: tuple[str, ...] = ()
+    now: str
+    step_id: str = ""
 
     @property
     def same(self) -> bool:
-        """Whether the two run the same SQL on the same tables."""
-        return not (self.strategy or self.steps or self.tables_added or self.tables_removed)
+        """Whether they are the same."""
+        return self.before == self.now
 
 
-def compare_plans(before: KeptPlan, after: KeptPlan) -> PlanDifference:
-    """The differences of two plans of one question; `rests_on` names the kinds of fingerprint that changed."""
-    kinds = {**before.fingerprints, **after.fingerprints}
-    return PlanDifference(
-        before=before.plan_id,
-        strategy=(before.strategy, after.strategy) if before.strategy != after.strategy else None,
-        steps=tuple(_step_differences(before, after)),
-        tables_added=tuple(sorted({*after.tables} - {*before.tables})),
-        tables_removed=tuple(sorted({*before.tables} - {*after.tables})),
-        rests_on=tuple(sorted(kind for kind in kinds if before.fingerprints.get(kind) != after.fingerprints.get(kind))),
+class PlanDifference(Record):
+    """What changed from one plan of a question to the next. `changed` are the kinds of fingerprints that differ."""
+
+    plan_id: str
+    replaces: str
+    approved_before: bool
+    changed: tuple[str, ...]
+    sql: tuple[Sides, ...]
+    answer: Sides
+    same_sql: bool
+    same_answer: bool
+
+
+def compare_plans(kept: KeptPlan) -> PlanDifference:
+    """The difference to the plan before; raises ConfigurationError where it replaces none."""
+    before = kept.replaces
+    if before is None:
+        raise ConfigurationError(f"the plan {kept.plan_id} replaces none: there is nothing to compare it with")
+    names = sorted({*before.statements, *kept.statements})
+    sql = tuple(
+        Sides(step_id=name, before=before.statements.get(name, ""), now=kept.statements.get(name, "")) for name in names
     )
-
-
-def _step_differences(before: KeptPlan, after: KeptPlan) -> Sequence[StepDifference]:
-    found = []
-    for step_id in sorted({*before.statements, *after.statements}):
-        old, new = before.statements.get(step_id, ""), after.statements.get(step_id, "")
-        if old != new:
-            lines = tuple(line for line in difflib.ndiff(old.splitlines(), new.splitlines()) if line[:1] != "?")
-            found.append(StepDifference(step_id=step_id, lines=lines))
-    return found
+    answer = Sides(before=before.answer, now=kept.answer)
+    return PlanDifference(
+        plan_id=kept.plan_id,
+        replaces=before.plan_id,
+        approved_before=before.approved,
+        changed=changed(before.fingerprints, kept.fingerprints),
+        sql=sql,
+        answer=answer,
+        same_sql=all(step.same for step in sql),
+        same_answer=answer.same,
+    )
