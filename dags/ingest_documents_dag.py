@@ -3,14 +3,15 @@
 
 Finds the documents under the configured sources (`NIGHTSHIFT_INGESTION__SOURCES`), converts what is new or changed,
 cuts it into chunks, embeds and indexes them. An unchanged file costs nothing; a bad file is recorded with its reason
-and the rest goes on. The new chunks are checked before the run succeeds. Emits the asset `nightshift://documents`.
+and the rest goes on. The pool `nightshift_embedding` bounds how many groups are embedded at the same time. The new
+chunks are checked before the run succeeds. Emits the asset `nightshift://documents`.
 """
 
 from __future__ import annotations
 
 from airflow.sdk import Asset, Param, dag, task
 
-from nightshift_airflow.defaults import DEFAULT_ARGS, DOCUMENTS_A_GROUP, DOCUMENTS_ASSET
+from nightshift_airflow.defaults import DEFAULT_ARGS, DOCUMENTS_A_GROUP, DOCUMENTS_ASSET, EMBEDDING_POOL
 
 
 @dag(
@@ -44,7 +45,7 @@ def ingest_documents() -> None:
     def groups_of(run: dict) -> list[dict]:
         return [{"run_id": run["run_id"], "group": group} for group in run["groups"]]
 
-    @task
+    @task(pool=EMBEDDING_POOL)
     def ingest(group: dict) -> int:
         from ingestion.scheduled import ingest_group
         from nightshift_airflow.context import open_context

@@ -24,6 +24,10 @@ REPORTS_ASSET = "nightshift://reports/{batch}"
 DOCUMENTS_A_GROUP = 200
 QUESTIONS_A_GROUP = 20
 
+# One embedding task uses every core that it is given; more of them at a time only wait for one another and for memory.
+EMBEDDING_POOL = "nightshift_embedding"
+EMBEDDING_SLOTS = 2
+
 DEFAULT_ARGS: dict[str, Any] = {
     "owner": "nightshift",
     # A killed process starts again; faults inside a question have their own bounded retry in the core.

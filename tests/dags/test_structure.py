@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nightshift_airflow.defaults import DECISIONS, DOCUMENTS_ASSET, REPORTS_ASSET, SCHEMA_ASSET
+from nightshift_airflow.defaults import DECISIONS, DOCUMENTS_ASSET, EMBEDDING_POOL, REPORTS_ASSET, SCHEMA_ASSET
 from tests.dags.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -97,6 +97,15 @@ def test_a_report_is_published_without_a_decision_and_never_after_a_failure(dag_
     for name in BATCHES:
         assert dag_bag[f"batch_{name}"].get_task("publish").trigger_rule == "none_failed"
     assert dag_bag["detect_schema_drift"].get_task("tell").trigger_rule == "all_done"
+
+
+def test_only_the_embedding_tasks_are_bounded_and_by_a_pool_that_is_made(dag_bag: dict[str, DAG]) -> None:
+    pools = {(name, task.task_id): task.pool for name, dag in dag_bag.items() for task in dag.tasks}
+    assert {place for place, pool in pools.items() if pool != "default_pool"} == {("ingest_documents", "ingest")}
+    assert pools["ingest_documents", "ingest"] == EMBEDDING_POOL
+    from nightshift_airflow.pools import POOLS
+
+    assert EMBEDDING_POOL in POOLS
 
 
 def test_a_batch_s_owner_is_its_file_s(dag_bag: dict[str, DAG]) -> None:
