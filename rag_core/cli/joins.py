@@ -28,9 +28,11 @@ def read_joins(services: Services, *, probe: bool) -> tuple[Join, ...]:
     """
     guard = services.guard
     catalog = guard.visible_catalog
+    lookup = WarehouseProbe(services.warehouse, guard.check, catalog) if probe else None
     return find_joins(
         catalog,
-        WarehouseProbe(services.warehouse, guard.check, catalog) if probe else None,
+        lookup,
+        unique=lookup.unique if lookup is not None else None,
         decisions=read_join_decisions(services.store, catalog),
         need_approval=[(rule.left, rule.right) for rule in services.policy.joins.need_approval],
     )

@@ -51,20 +51,42 @@ class WarehouseProbe:
 
     def __call__(self, left_table: str, left_column: str, right_table: str, right_column: str) -> Overlap | None:
         """Looks at most 1,000 distinct values up; None where the guard or the database refuses."""
+        row = self._ask(self._statement(left_table, left_column, right_table, right_column))
+        return Overlap(sampled=row[0], matched=row[1]) if row is not None else None
+
+    def unique(self, table: str, column: str) -> bool | None:
+        """Whether no value stands twice among 20,000 rows; None where that cannot be told, or where there are none."""
+        rules = name_rules(self._warehouse.dialect)
+        rows = (
+            exp.select(exp.alias_(exp.Column(this=rules.identifier(column)), "probed_value"))
+            .from_(self._table(table))
+            .limit(MAX_ROWS)
+        )
+        value = exp.column("probed_value")
+        counted = exp.select(
+            exp.alias_(exp.Count(this=exp.Star()), "sampled"),
+            exp.alias_(exp.Count(this=exp.Distinct(expressions=[value])), "matched"),
+        ).from_(rows.subquery("probed_rows"))
+        row = self._ask(counted.sql(dialect=self._warehouse.dialect))
+        # A NULL is no key either: it counts as a row and as no value.
+        return row[0] == row[1] if row is not None and row[0] else None
+
+    def _ask(self, sql: str) -> tuple[int, int] | None:
+        """The two counts of a statement; None where the guard or the database refuses, or where enough was asked."""
         if self._left <= 0:
             return None
         self._left -= 1
-        verdict = self._check(self._statement(left_table, left_column, right_table, right_column))
+        verdict = self._check(sql)
         if verdict.query is None:
-            logger.info("join %s.%s was not looked up: %s", left_table, left_column, verdict.message)
+            logger.info("a join was not looked up: %s", verdict.message)
             return None
         try:
             result = self._warehouse.execute(verdict.query)
         except QueryFault as fault:
-            logger.info("join %s.%s was not looked up: %s", left_table, left_column, fault.message)
+            logger.info("a join was not looked up: %s", fault.message)
             return None
         sampled, matched = result.rows[0]
-        return Overlap(sampled=int(sampled), matched=int(matched))
+        return int(sampled), int(matched)
 
     def _statement(self, left_table: str, left_column: str, right_table: str, right_column: str) -> str:
         rules = name_rules(self._warehouse.dialect)

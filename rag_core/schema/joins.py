@@ -8,25 +8,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from rag_core.datamodel.base import Record
-from rag_core.datamodel.catalog import Catalog, CatalogColumn, CatalogTable
+from rag_core.datamodel.catalog import Catalog, CatalogTable, UniqueKey
+from rag_core.schema.join_names import SAME_NAME, Candidate, find_candidates, find_targets
+from rag_core.schema.keys import INFERRED, Uniqueness, noun, with_inferred_keys
 from rag_core.schema.types import canonical_type, same_family
 from rag_core.schema.words import name_tokens
 
 JoinStatus = Literal["usable", "needs_approval", "rejected"]
 Verdict = Literal["approved", "rejected"]
-_GENERIC = frozenset({"id", "identifier", "key", "code", "number", "name", "uuid", "guid"})
-_PREFIXES = frozenset(
-    {"dimension", "dim", "fact", "fct", "tbl", "table", "stg", "raw", "ref", "lookup", "lkp", "d", "f", "t"}
-)
 _ENOUGH_VALUES = 20
 _ENOUGH_CODES = 3
 _COUNTING = frozenset({"smallint", "integer", "bigint", "numeric", "boolean", "date"})
 _USABLE_OVERLAP = 0.98
 _REJECTED_OVERLAP = 0.5
 _GOOD_NAME = 0.9
+# Text that is found whole in a key tells more than a name; the name must hint at it all the same.
+_HINTING_NAME = 0.65
+_USABLE_SCORE = 0.8
 _LEAD = 0.1
 
 
@@ -65,23 +66,11 @@ class Join(Record):
     overlap: Overlap | None = None
 
 
-class _Target(NamedTuple):
-    table: CatalogTable
-    column: CatalogColumn
-    likeness: float
-
-
-class _Candidate(NamedTuple):
-    table: CatalogTable
-    column: CatalogColumn
-    target: _Target
-    likeness: float
-
-
 def find_joins(
     catalog: Catalog,
     probe: Probe | None = None,
     *,
+    unique: Uniqueness | None = None,
     decisions: Mapping[tuple[str, str], Verdict] | None = None,
     need_approval: Iterable[tuple[str, str]] = (),
 ) -> tuple[Join, ...]:
@@ -90,9 +79,12 @@ def find_joins(
     Args:
         catalog: the schema; only what may be read should be in it.
         probe: looks values up in the warehouse; without it no inferred join is usable before somebody approves it.
+        unique: tells whether a column's values stand once only, for tables that declare no key; without it such tables
+            are joined to by nobody.
         decisions: what people decided, by (left, right); it overrules everything.
         need_approval: pairs of `schema.table.column` that the policy wants approved.
     """
+    catalog = with_inferred_keys(catalog, unique)
     found = [*_declared(catalog), *_inferred(catalog, probe)]
     policy = {tuple(side.lower() for side in pair) for pair in need_approval}
     decided = dict(decisions or {})
@@ -125,73 +117,89 @@ def _declared(catalog: Catalog) -> list[Join]:
 
 
 def _inferred(catalog: Catalog, probe: Probe | None) -> list[Join]:
-    targets = _targets(catalog)
+    targets = find_targets(catalog)
     joins: list[Join] = []
     for table in catalog.tables:
         declared = {column for key in table.foreign_keys for column in key.columns}
         for column in table.columns:
             if column.name in declared or not column.readable:
                 continue
-            candidates = _candidates(table, column, targets)
-            joins.extend(_judge(candidates, probe))
+            joins.extend(_judge(find_candidates(table, column, targets), probe))
+    joins.extend(_composite(catalog, probe))
+    return _without_doubles(joins, catalog)
+
+
+def _composite(catalog: Catalog, probe: Probe | None) -> list[Join]:
+    """Joins to keys of several columns, where a table has columns of just these names and types."""
+    joins = []
+    for target in catalog.tables:
+        own = noun(target)
+        for key in target.keys:
+            words = [name_tokens(name) for name in key.columns]
+            # Without its own name among them, columns such as (year, month) are everybody's.
+            if len(key.columns) < 2 or not any(set(own) <= set(part) for part in words):
+                continue
+            for table in catalog.tables:
+                columns = [table.column(name) for name in key.columns]
+                taken = {column for known in table.foreign_keys for column in known.columns}
+                if table is target or None in columns or taken.intersection(key.columns):
+                    continue
+                join = _judge_composite(table, target, key, probe)
+                if join is not None:
+                    joins.append(join)
     return joins
 
 
-def _targets(catalog: Catalog) -> dict[tuple[str, ...], list[_Target]]:
-    """Unique columns by the words that another table would refer to them with."""
-    found: defaultdict[tuple[str, ...], list[_Target]] = defaultdict(list)
-    for table in catalog.tables:
-        noun = _noun(table)
-        for key in table.keys:
-            column = table.column(key.columns[0]) if len(key.columns) == 1 else None
-            if column is None or not column.readable:
-                continue
-            words = name_tokens(column.name)
-            own = set(noun) <= set(words)
-            generic = set(words) <= _GENERIC
-            names = {words: 1.0 if own else 0.8} if not generic else {}
-            if not own:
-                names[(*noun, *words)] = 1.0 if generic else 0.85
-                names.setdefault(noun, 0.75)
-            for name, likeness in names.items():
-                found[name].append(_Target(table, column, likeness))
-    return found
+def _judge_composite(table: CatalogTable, target: CatalogTable, key: UniqueKey, probe: Probe | None) -> Join | None:
+    overlaps = []
+    for name in key.columns:
+        left, right = table.column(name), target.column(name)
+        if left is None or right is None or not same_family(left.type, right.type):
+            return None
+        if probe is not None:
+            overlaps.append(probe(table.qualified_name, name, target.qualified_name, name))
+    known = [overlap for overlap in overlaps if overlap is not None]
+    least = min(known, key=lambda overlap: overlap.share) if known and len(known) == len(overlaps) else None
+    found = least is not None and least.sampled > 0 and least.share >= _USABLE_OVERLAP
+    score = round(0.6 + 0.4 * least.share, 3) if least is not None and least.sampled else 0.75
+    return Join(
+        left=side_name(table.qualified_name, key.columns),
+        right=side_name(target.qualified_name, key.columns),
+        source="inferred",
+        confidence=score,
+        status="usable" if found else "needs_approval",
+        left_table=table.qualified_name,
+        left_columns=key.columns,
+        right_table=target.qualified_name,
+        right_columns=key.columns,
+        reason=f"{', '.join(key.columns)} are the key of {target.qualified_name}",
+        overlap=least,
+    )
 
 
-def _noun(table: CatalogTable) -> tuple[str, ...]:
-    words = name_tokens(table.name)
-    while len(words) > 1 and words[0] in _PREFIXES:
-        words = words[1:]
-    return words
+def _without_doubles(joins: list[Join], catalog: Catalog) -> list[Join]:
+    """Of several usable joins of two tables only the best ones stay usable.
+
+    A name that was copied together with a key is no second way to join, and single columns of a key of several columns
+    do not make its rows unique.
+    """
+    primary = {(table.qualified_name, key.columns) for table in catalog.tables for key in table.keys if key.primary}
+    by_tables: defaultdict[tuple[str, str], list[Join]] = defaultdict(list)
+    for join in joins:
+        if join.status == "usable":
+            by_tables[join.left_table, join.right_table].append(join)
+    kept = []
+    for join in joins:
+        others = by_tables[join.left_table, join.right_table]
+        by_key = any((other.right_table, other.right_columns) in primary for other in others)
+        if join.status == "usable" and by_key and (join.right_table, join.right_columns) not in primary:
+            reason = f"{join.reason}; the tables are joined by the primary key already"
+            join = join.model_copy(update={"status": "needs_approval", "reason": reason})
+        kept.append(join)
+    return kept
 
 
-def _candidates(
-    table: CatalogTable, column: CatalogColumn, targets: Mapping[tuple[str, ...], list[_Target]]
-) -> list[_Candidate]:
-    words = name_tokens(column.name)
-    if set(words) <= _GENERIC and set(words) != {"name"}:
-        words = (*_noun(table), *words)
-    found: dict[tuple[str, str], _Candidate] = {}
-    for start in range(len(words)):
-        for target in targets.get(words[start:], ()):
-            if target.table.qualified_name == table.qualified_name:
-                continue
-            # A word in front says which role the other table plays: billing_customer_id.
-            likeness = target.likeness * (1.0 if start == 0 else 0.9)
-            key = (target.table.qualified_name, target.column.name)
-            if key not in found or found[key].likeness < likeness:
-                found[key] = _Candidate(table, column, target, likeness)
-    return [item for item in found.values() if not _is_own_key(item)]
-
-
-def _is_own_key(item: _Candidate) -> bool:
-    """Whether the column is the key that its own table is named after, so that the reference points the other way."""
-    keys = {key.columns for key in item.table.keys}
-    words = set(name_tokens(item.column.name))
-    return (item.column.name,) in keys and (set(_noun(item.table)) <= words or words <= _GENERIC)
-
-
-def _judge(candidates: list[_Candidate], probe: Probe | None) -> list[Join]:
+def _judge(candidates: list[Candidate], probe: Probe | None) -> list[Join]:
     judged: list[tuple[float, Join]] = []
     for item in candidates:
         fits = same_family(item.column.type, item.target.column.type)
@@ -226,22 +234,31 @@ def _judge(candidates: list[_Candidate], probe: Probe | None) -> list[Join]:
     ]
 
 
-def _score(item: _Candidate, fits: bool, overlap: Overlap | None) -> tuple[float, JoinStatus, str]:
+def _score(item: Candidate, fits: bool, overlap: Overlap | None) -> tuple[float, JoinStatus, str]:
     name = f"{item.column.name} names the key {item.target.column.name} of {item.target.table.qualified_name}"
     if not fits:
         types = f"{item.column.type} and {item.target.column.type}"
         return round(0.3 * item.likeness, 3), "rejected", f"{name}, but the types {types} do not fit"
-    if overlap is None or overlap.sampled == 0:
+    if item.target.key.name == INFERRED:
+        name += ", whose values stand once in a sample"
+    if overlap is None:
         score = round(0.55 * item.likeness + 0.25, 3)
         return score, "needs_approval", f"{name}; whether the values are there was not looked up"
+    if overlap.sampled == 0:
+        score = round(0.6 * item.likeness + 0.25, 3)
+        # Nothing can be looked up for an empty table; for two columns of one name that no other key has, it need not.
+        alike = item.column.name.lower() == item.target.column.name.lower() and item.likeness >= SAME_NAME
+        usable: JoinStatus = "usable" if alike and score >= _USABLE_SCORE else "needs_approval"
+        return score, usable, f"{name}; there are no values to look up"
     score = round(0.5 * item.likeness + 0.1 + 0.4 * overlap.share, 3)
     looked_up = f"{name}; {overlap.matched} of {overlap.sampled} values are there"
     if overlap.share < _REJECTED_OVERLAP and overlap.sampled >= _ENOUGH_VALUES:
         return score, "rejected", looked_up
-    # Small numbers are found in any key; codes and names are not.
+    # Small numbers are found in any key; codes and names are not, and a name that says it all needs few of them.
     telling = canonical_type(item.column.type).name not in _COUNTING and overlap.sampled >= _ENOUGH_CODES
-    enough = overlap.sampled >= _ENOUGH_VALUES or telling
-    if enough and overlap.share >= _USABLE_OVERLAP and item.likeness >= _GOOD_NAME:
+    enough = overlap.sampled >= _ENOUGH_VALUES or telling or item.likeness >= SAME_NAME
+    sounds = item.likeness >= (_HINTING_NAME if telling else _GOOD_NAME)
+    if enough and sounds and overlap.share >= _USABLE_OVERLAP and score >= _USABLE_SCORE:
         return score, "usable", looked_up
     return score, "needs_approval", looked_up
 

@@ -14,8 +14,7 @@ def table(name: str, *columns: str, key: tuple[str, ...] = (), **more: Any) -> C
         schema_name="public",
         name=name,
         columns=tuple(CatalogColumn(name=text.split()[0], type=text.split()[1]) for text in columns),
-        keys=(UniqueKey(name="k", columns=key, primary=True),) if key else (),
-        **more,
+        **{"keys": (UniqueKey(name="k", columns=key, primary=True),) if key else (), **more},
     )
 
 
@@ -63,10 +62,18 @@ def test_values_that_are_not_there_reject() -> None:
         catalog(CUSTOMERS, table("visits", "customer_id integer")), lambda *_: Overlap(sampled=100, matched=3)
     )
     assert few[0].status == "rejected"
-    unsure = find_joins(
-        catalog(CUSTOMERS, table("visits", "customer_id integer")), lambda *_: Overlap(sampled=3, matched=3)
-    )
-    assert unsure[0].status == "needs_approval"
+    # A name that says it all needs few values; one that says less needs more of them.
+    few_values = {
+        name: find_joins(
+            catalog(CUSTOMERS, table("visits", f"{name} integer")), lambda *_: Overlap(sampled=3, matched=3)
+        )[0].status
+        for name in ("customer_id", "billing_customer_id", "customer")
+    }
+    assert few_values == {
+        "customer_id": "usable",
+        "billing_customer_id": "needs_approval",
+        "customer": "needs_approval",
+    }
 
 
 def test_few_codes_tell_more_than_few_numbers() -> None:
@@ -99,3 +106,70 @@ def test_people_and_policy_overrule() -> None:
     assert find_joins(whole, all_found, need_approval=[(pair[1], pair[0])])[0].status == "needs_approval"
     both = find_joins(whole, all_found, need_approval=[pair], decisions={pair: "approved"})
     assert both[0].status == "usable"
+
+
+def test_an_empty_table_needs_a_name_that_only_one_key_has() -> None:
+    orders = table("orders", "order_id integer", key=("order_id",))
+    none = Overlap(sampled=0, matched=0)
+    joins = by_left(
+        find_joins(catalog(orders, CUSTOMERS, table("a", "order_id integer", "customer_id integer")), lambda *_: none)
+    )
+    assert joins["public.a.order_id"].status == "usable"
+    assert joins["public.a.order_id"].confidence >= 0.8
+    assert joins["public.a.customer_id"].status == "needs_approval"
+
+
+def test_a_key_of_several_columns_is_found_whole() -> None:
+    orders = table("orders", "order_id integer", "order_date date", key=("order_id", "order_date"))
+    lines = table("lines", "order_id integer", "order_date date", "note text")
+    months = table("periods", "year integer", "month integer", key=("year", "month"))
+    facts = table("facts", "year integer", "month integer")
+    joins = find_joins(catalog(orders, lines, months, facts), all_found)
+    assert [(join.left, join.right, join.status) for join in joins] == [
+        ("public.lines(order_id, order_date)", "public.orders(order_id, order_date)", "usable")
+    ]
+    (waiting,) = find_joins(catalog(orders, lines))
+    assert (waiting.status, waiting.confidence < 0.8) == ("needs_approval", True)
+
+
+def test_a_copied_name_is_no_second_way_to_join() -> None:
+    buyers = table(
+        "buyers", "buyer_id integer", "buyer_name text", keys=(
+            UniqueKey(name="p", columns=("buyer_id",), primary=True), UniqueKey(name="u", columns=("buyer_name",))
+        ),
+    )  # fmt: skip
+    joins = by_left(find_joins(catalog(buyers, table("sales", "buyer_id integer", "buyer_name text")), all_found))
+    assert joins["public.sales.buyer_id"].status == "usable"
+    assert joins["public.sales.buyer_name"].status == "needs_approval"
+
+
+def test_keys_that_no_constraint_declares_are_found_by_name_and_values() -> None:
+    tables = (
+        table("author", "aid bigint", "name text"),
+        table("organization", "name text", "oid bigint"),
+        table("writes", "aid bigint", "pid bigint"),
+        table("publication", "pid bigint", "title text", "oid bigint"),
+    )
+    asked: list[tuple[str, str]] = []
+
+    def unique(name: str, column: str) -> bool:
+        asked.append((name, column))
+        return True
+
+    joins = find_joins(catalog(*tables), all_found, unique=unique)
+    assert {(join.left, join.right) for join in joins if join.status == "usable"} == {
+        ("public.writes.aid", "public.author.aid"),
+        ("public.writes.pid", "public.publication.pid"),
+        ("public.publication.oid", "public.organization.oid"),
+    }
+    assert ("public.writes", "aid") not in asked, "a table that only links others owns no key"
+    assert find_joins(catalog(*tables), all_found, unique=lambda *_: False) == ()
+    assert find_joins(catalog(*tables), all_found) == ()
+
+
+def test_prefixes_that_all_names_share_are_looked_past() -> None:
+    customer = table("sbcustomer", "sbcustid text", "sbcustname text", key=("sbcustid",))
+    deals = table("sbdeal", "sbtxid text", "sbtxcustid text", key=("sbtxid",))
+    joins = by_left(find_joins(catalog(customer, deals), all_found))
+    assert joins["public.sbdeal.sbtxcustid"].right == "public.sbcustomer.sbcustid"
+    assert joins["public.sbdeal.sbtxcustid"].status == "usable"

@@ -1,0 +1,221 @@
+"""Looks at the joins of a statement before anybody answers from it.
+
+A foreign key vouches for itself. Any other join is judged by what is known of it (approved, rejected, waiting), by the
+types of its sides, and by a bounded look at the values: does anything match at all, and are the values of one side
+unique, so that no row is counted twice? What is wrong is a fault for the reflection to use, never an answer.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
+
+from sqlglot import exp
+
+from rag_core.connectors.base import Warehouse
+from rag_core.datamodel.base import Record
+from rag_core.datamodel.catalog import Catalog, CatalogColumn
+from rag_core.datamodel.query import GuardedSql, GuardVerdict, Limits
+from rag_core.errors import QueryFault
+from rag_core.policy.names import name_rules
+from rag_core.schema.join_probe import MAX_ROWS
+from rag_core.schema.joins import Join
+from rag_core.schema.types import same_family
+
+logger = logging.getLogger(__name__)
+
+JoinFaultKind = Literal["type_mismatch", "rejected", "needs_approval", "empty", "fan_out"]
+Sides = tuple[str, tuple[str, ...], str, tuple[str, ...]]
+# A look that takes longer than this says nothing; the question goes on without it.
+PROBE_SECONDS = 5.0
+LEAST_CONFIDENCE = 0.8
+
+
+class JoinFault(Record):
+    """What is wrong with a join; `left` and `right` as `schema.table(a, b)`."""
+
+    kind: JoinFaultKind
+    left: str
+    right: str
+    message: str
+
+
+class JoinCheck:
+    """Checks the joins of guarded statements; what the values told is kept for the life of the object.
+
+    Safe to use from several threads.
+
+    Args:
+        warehouse: where the values are.
+        check: the guard's decision on a statement, for the probes.
+        catalog: the schema that names are resolved in.
+        joins: what is known of joins (`find_joins`, with decisions); unknown ones are judged by values alone.
+    """
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        check: Callable[[str], GuardVerdict],
+        catalog: Catalog,
+        joins: Iterable[Join] = (),
+    ) -> None:
+        self._warehouse = warehouse
+        self._check = check
+        self._rules = name_rules(catalog.dialect)
+        self._tables = {table.qualified_name: table for table in catalog.tables}
+        self._joins: dict[frozenset[str], Join] = {}
+        for join in joins:
+            for left, right in zip(join.left_columns, join.right_columns, strict=True):
+                pair = frozenset((f"{join.left_table}.{left}", f"{join.right_table}.{right}"))
+                known = self._joins.get(pair)
+                if known is None or known.source != "foreign_key":
+                    self._joins[pair] = join
+        self._counts: dict[Sides, tuple[int, int, int, int, int] | None] = {}
+        self._lock = threading.Lock()
+
+    def fault(self, query: GuardedSql) -> JoinFault | None:
+        """The first fault among the statement's joins, in order of their names; None where all hold."""
+        for sides in self._sides(query.joins):
+            found = self._judge(sides)
+            if found is not None:
+                return found
+        return None
+
+    def require(self, query: GuardedSql) -> None:
+        """Raises QueryFault with the code `join` where a join of the statement does not hold."""
+        found = self.fault(query)
+        if found is not None:
+            raise QueryFault("join", found.message)
+
+    # ------------------------------------------------------------------ inside
+
+    def _sides(self, pairs: Iterable[tuple[str, str]]) -> list[Sides]:
+        """The pairs of columns by pair of tables: two tables may be joined on several columns."""
+        by_tables: defaultdict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+        for left, right in pairs:
+            left_table, _, left_column = left.rpartition(".")
+            right_table, _, right_column = right.rpartition(".")
+            if left_table in self._tables and right_table in self._tables:
+                by_tables[left_table, right_table].append((left_column, right_column))
+        return [
+            (left, tuple(one for one, _ in columns), right, tuple(other for _, other in columns))
+            for (left, right), columns in sorted(by_tables.items())
+        ]
+
+    def _judge(self, sides: Sides) -> JoinFault | None:
+        left_table, left_columns, right_table, right_columns = sides
+        known = [
+            self._joins.get(frozenset((f"{left_table}.{left}", f"{right_table}.{right}")))
+            for left, right in zip(left_columns, right_columns, strict=True)
+        ]
+        if any(join is not None and join.source == "foreign_key" for join in known):
+            return None
+        for left, right in zip(left_columns, right_columns, strict=True):
+            one, other = self._column(left_table, left), self._column(right_table, right)
+            if one is not None and other is not None and not same_family(one.type, other.type):
+                return _fault(
+                    sides, "type_mismatch", f"{left} is {one.type} and {right} is {other.type}: they do not compare"
+                )
+        decided = [join for join in known if join is not None]
+        for join in decided:
+            if join.status == "rejected":
+                return _fault(sides, "rejected", f"it must not be used: {join.reason}")
+            if join.status == "needs_approval" and join.confidence < LEAST_CONFIDENCE:
+                return _fault(
+                    sides,
+                    "needs_approval",
+                    f"confidence {join.confidence:.2f}, approve it first (nightshift schema joins): {join.reason}",
+                )
+        return self._judge_values(sides)
+
+    def _judge_values(self, sides: Sides) -> JoinFault | None:
+        left_table, left_columns, right_table, right_columns = sides
+        counts = self._look(sides)
+        if counts is None:
+            return None
+        left_rows, left_values, right_rows, right_values, matched = counts
+        if left_rows and right_rows and matched == 0 and max(left_rows, right_rows) < MAX_ROWS:
+            return _fault(sides, "empty", "no value of one side is found on the other")
+        unique = self._is_unique(left_table, left_columns) or self._is_unique(right_table, right_columns)
+        if not unique and left_values < left_rows and right_values < right_rows and matched:
+            return _fault(
+                sides,
+                "fan_out",
+                f"values repeat on both sides ({left_values} of {left_rows} rows differ on the left, {right_values} of "
+                f"{right_rows} on the right), so that rows would be counted more than once: aggregate one side first",
+            )
+        return None
+
+    def _is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
+        return any(set(key.columns) <= set(columns) for key in self._tables[table].keys)
+
+    def _column(self, table: str, name: str) -> CatalogColumn | None:
+        return self._tables[table].column(name)
+
+    def _look(self, sides: Sides) -> tuple[int, int, int, int, int] | None:
+        """Rows and different values of both sides, and values that both have, of bounded samples; None if unknown."""
+        with self._lock:
+            if sides in self._counts:
+                return self._counts[sides]
+        counts: tuple[int, int, int, int, int] | None = None
+        verdict = self._check(self._statement(sides))
+        if verdict.query is not None:
+            seconds = min(PROBE_SECONDS, verdict.query.limits.timeout_seconds)
+            bounded = verdict.query.model_copy(update={"limits": Limits(max_rows=1, timeout_seconds=seconds)})
+            try:
+                row = self._warehouse.execute(bounded).rows[0]
+                counts = int(row[0]), int(row[1]), int(row[2]), int(row[3]), int(row[4])
+            except QueryFault as fault:
+                logger.info("the values of a join were not looked at: %s", fault.message)
+        with self._lock:
+            self._counts[sides] = counts
+        return counts
+
+    def _statement(self, sides: Sides) -> str:
+        left_table, left_columns, right_table, right_columns = sides
+        names = [f"v{number}" for number in range(len(left_columns))]
+        distinct: Mapping[str, exp.Select] = {
+            side: exp.select(*(exp.column(name) for name in names)).distinct().from_(side) for side in ("l", "r")
+        }
+        matched = (
+            exp.select(*(exp.column(name) for name in names))
+            .from_("ld")
+            .intersect(exp.select(*(exp.column(name) for name in names)).from_("rd"))
+        )
+        counts = (("l", "left_rows"), ("ld", "left_values"), ("r", "right_rows"), ("rd", "right_values"))
+        query = exp.select(
+            *(exp.alias_(_count_of(source).subquery(), alias) for source, alias in counts),
+            exp.alias_(exp.select(exp.Count(this=exp.Star())).from_(matched.subquery("m")).subquery(), "matched"),
+        )
+        query = (
+            query.with_("l", as_=self._rows(left_table, left_columns, names), copy=False)
+            .with_("r", as_=self._rows(right_table, right_columns, names), copy=False)
+            .with_("ld", as_=distinct["l"], copy=False)
+            .with_("rd", as_=distinct["r"], copy=False)
+        )
+        return query.sql(dialect=self._warehouse.dialect)
+
+    def _rows(self, table: str, columns: tuple[str, ...], names: list[str]) -> exp.Select:
+        found = self._tables[table]
+        rows = exp.select(
+            *(
+                exp.alias_(exp.Column(this=self._rules.identifier(column)), name)
+                for column, name in zip(columns, names, strict=True)
+            )
+        ).from_(exp.Table(this=self._rules.identifier(found.name), db=self._rules.identifier(found.schema_name)))
+        for column in columns:
+            known = exp.Is(this=exp.Column(this=self._rules.identifier(column)), expression=exp.Null())
+            rows = rows.where(exp.Not(this=known), copy=False)
+        return rows.limit(MAX_ROWS)
+
+
+def _count_of(source: str) -> exp.Select:
+    return exp.select(exp.Count(this=exp.Star())).from_(source)
+
+
+def _fault(sides: Sides, kind: JoinFaultKind, why: str) -> JoinFault:
+    left, right = f"{sides[0]}({', '.join(sides[1])})", f"{sides[2]}({', '.join(sides[3])})"
+    return JoinFault(kind=kind, left=left, right=right, message=f"the join of {left} with {right}: {why}")
