@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rag_core.retrieval.search import HybridSearch
     from rag_core.schema.alerts import Channel
     from rag_core.schema.cache import CatalogCache
+    from rag_core.schema.profiles import Profiler
     from rag_core.semantics.model import SemanticModel
     from rag_core.semantics.values import ValueIndex
 
@@ -296,6 +297,13 @@ class Services:
         return SchemaGate(
             self.warehouse, self.store, rules=self.policy.drift, lineage=lambda: model_lineage(self.semantic_model)
         )
+
+    @property
+    def profiler(self) -> Profiler:
+        """Reads what columns hold, through the guard over the current schema."""
+        from rag_core.schema.profiles import Profiler  # noqa: PLC0415
+
+        return Profiler(self.warehouse, lambda sql: self.guard.check(sql))
 
     def alert_channels(self, context: Mapping[str, Any] | None = None) -> dict[str, Channel]:
         """The configured channels of drift alerts by name; a callback gets `context` with each alert.

@@ -32,6 +32,7 @@ def look(services: Services, *, last_try: bool) -> dict[str, Any]:
         model=services.semantic_model,
         batches=readable_batches(services.config_path(services.settings.batch.folder)),
         actor=ACTOR,
+        profiler=services.profiler,
     )
     report = found.warehouse
     if report.status == "incomplete" and not last_try:

@@ -17,12 +17,14 @@ from rag_core.datamodel.drift import Change, DriftReport, DriftRules, Lineage
 from rag_core.datamodel.query import GuardVerdict
 from rag_core.datamodel.question import Batch
 from rag_core.errors import ConfigurationError, NightshiftError
-from rag_core.schema.check import SchemaSource
+from rag_core.schema.check import SchemaSource, store_clock
 from rag_core.schema.document_schema import DocumentSchema
 from rag_core.schema.drift import detect_drift
 from rag_core.schema.impact import expectation_lineage
 from rag_core.schema.lineage import read_plan_lineage
+from rag_core.schema.profiles import Profiler, read_columns, renew_profiles
 from rag_core.schema.repair import PlanRepair, Renames, pending_renames, repair_plans, undo_renames
+from rag_core.schema.snapshots import find_snapshot, read_digests, read_tables
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.lineage import model_lineage
 
@@ -69,13 +71,32 @@ def watch_schema(
     model: SemanticModel,
     batches: Sequence[Batch],
     actor: str = "system",
+    profiler: Profiler | None = None,
 ) -> Watched:
-    """One check of the warehouse and of the document index. Raises ServiceUnavailable where the store is gone."""
+    """One check of the warehouse and of the document index. Raises ServiceUnavailable where the store is gone.
+
+    With a profiler, what the columns hold that questions read is kept for the next nights.
+    """
     lineage = standing_lineage(store, model, batches)
-    report = detect_drift(warehouse, store, rules=rules, lineage=lineage, actor=actor)
+    report = detect_drift(warehouse, store, rules=rules, lineage=lineage, actor=actor, profiler=profiler)
+    if profiler is not None and report.status in ("baseline", "unchanged", "changed"):
+        _keep_profiles(store, warehouse.dialect, lineage, profiler)
     documents = detect_drift(DocumentSchema(store), store, actor=actor)
     touched = touched_questions(store, report.changes, batches)
     return Watched(warehouse=report, documents=documents, questions=touched)
+
+
+def _keep_profiles(store: Store, dialect: str, lineage: Sequence[Lineage], profiler: Profiler) -> None:
+    with store.connection() as connection:
+        columns = read_columns((*read_plan_lineage(connection), *lineage))
+        row = connection.execute(statement("drift/find_warehouse"), {"prefix": f"{dialect}:"}).fetchone()
+        last = find_snapshot(connection, row[0]) if row is not None else None
+        if row is None or last is None:
+            return
+        digests = read_digests(connection, last.snapshot_id)
+        wanted = [digest for key, digest in digests.items() if ".".join(key) in columns]
+        tables = list(read_tables(connection, wanted).values())
+        renew_profiles(connection, row[0], tables, columns, profiler, store_clock(connection))
 
 
 def touched_questions(store: Store, changes: Sequence[Change], batches: Sequence[Batch]) -> dict[str, tuple[str, ...]]:

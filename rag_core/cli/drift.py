@@ -43,6 +43,7 @@ def check_services(services: Services, *, record: bool = True, actor: str = "sys
         actor=actor,
         rules=services.policy.drift,
         lineage=lineage_of(services),
+        profiler=services.profiler if record else None,
     )
 
 

@@ -17,6 +17,7 @@ from rag_core.datamodel.drift import Change, DriftReport, DriftRules, Lineage
 from rag_core.errors import QueryFault, ServiceUnavailable
 from rag_core.schema.events import active_events, touch_events
 from rag_core.schema.lineage import read_plan_lineage
+from rag_core.schema.profiles import Profiler, save_profiles
 from rag_core.schema.reconcile import (
     MASS,
     Side,
@@ -66,6 +67,7 @@ def detect_drift(
     rules: DriftRules | None = None,
     lineage: Sequence[Lineage] = (),
     requested_at: datetime | None = None,
+    profiler: Profiler | None = None,
 ) -> DriftReport:
     """Takes a snapshot of the warehouse's schema and finds what changed since the accepted one.
 
@@ -82,6 +84,7 @@ def detect_drift(
         lineage: what reads the schema besides the plans in the store.
         requested_at: by the store's clock, when the caller saw the need; a check that ended since is joined. Without
             it that is now.
+        profiler: reads what columns hold that may be ones that vanished; without it names and places decide.
 
     Raises:
         ServiceUnavailable: the store cannot be reached. A warehouse that cannot be reached is told in the report.
@@ -94,6 +97,7 @@ def detect_drift(
             if joined is not None:
                 return joined
         check = _Check(connection, wanted, record=record, actor=actor, moment=moment, lineage=lineage)
+        check.profiler = profiler
         report = check.run(warehouse)
         if report.status != "unchanged":
             logger.info("schema drift: %s, %d changes", report.status, len(report.changes))
@@ -138,6 +142,7 @@ class _Check:
         self._moment = moment
         self._lineage = lineage
         self._state = ""
+        self.profiler: Profiler | None = None
 
     def run(self, warehouse: SchemaSource) -> DriftReport:
         try:
@@ -216,6 +221,8 @@ class _Check:
         now = _side(described)
         lineage = (*read_plan_lineage(self._connection), *self._lineage)
         comparison = compare_with_baseline(self._connection, now, rules=self._rules, earlier=last, lineage=lineage)
+        if self._profile(comparison.changes, described):
+            comparison = compare_with_baseline(self._connection, now, rules=self._rules, earlier=last, lineage=lineage)
         if comparison.missing:
             snapshot_id = self._save_held(described)
             open_events = 0
@@ -255,6 +262,26 @@ class _Check:
             reverted=reverted,
             fingerprint=described.fingerprint,
         )
+
+    def _profile(self, changes: Sequence[Change], described: Described) -> bool:
+        """Takes profiles of new columns of tables in which one vanished and nothing proves what it became."""
+        if self.profiler is None or not self._record:
+            return False
+        unproven = {
+            change.table
+            for change in changes
+            if change.kind == "column_removed" or (change.kind == "column_renamed" and change.confidence < 1)
+        }
+        appeared = [(change.table, change.column) for change in changes if change.kind == "column_added"]
+        appeared += [(change.table, change.after) for change in changes if change.kind == "column_renamed"]
+        done = False
+        for table in sorted(unproven):
+            found = described.catalog.table(table)
+            columns = [name for owner, name in appeared if owner == table and name is not None]
+            profiles = self.profiler.read(found, columns) if found is not None and columns else {}
+            save_profiles(self._connection, described.warehouse, table, profiles, self._moment)
+            done = done or bool(profiles)
+        return done
 
     def _changes_since(self, last: StoredSnapshot, now: Side) -> tuple[Change, ...]:
         before = side_of(self._connection, now.warehouse, last, read_digests(self._connection, last.snapshot_id))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import translate
 from functools import cache
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from rag_core.schema.pairs import (
     pair_columns,
     pair_tables,
 )
+from rag_core.schema.rename import ValueProfile
 from rag_core.schema.renames import Renames, proven_renames
 
 __all__ = ["NO_DECISIONS", "diff_catalogs", "matches", "proven_renames"]
@@ -44,6 +45,7 @@ def diff_catalogs(
     rules: DriftRules | None = None,
     earlier_rules: DriftRules | None = None,
     decisions: RenameDecisions = NO_DECISIONS,
+    profiles: Mapping[tuple[str, str], ValueProfile] | None = None,
 ) -> tuple[Change, ...]:
     """Every difference of two complete snapshots, the gravest first.
 
@@ -53,6 +55,7 @@ def diff_catalogs(
         rules: what is watched and how grave each kind is.
         earlier_rules: the rules at the time of the earlier snapshot, where they were others.
         decisions: renames that people confirmed or refused.
+        profiles: what columns hold, by `schema.table` and column, for renames that nothing proves.
 
     Raises:
         ValueError: a snapshot is incomplete; what it lacks was not dropped.
@@ -68,7 +71,8 @@ def diff_catalogs(
     )
     pairs = [pair for pair in tables.pairs if not _is_same(pair)]
     columns = [
-        pair_columns(pair, proving=proving, threshold=wanted.rename_threshold, decisions=decisions) for pair in pairs
+        pair_columns(pair, proving=proving, threshold=wanted.rename_threshold, decisions=decisions, profiles=profiles)
+        for pair in pairs
     ]
     renames = _renames(pairs, columns)
     changes = [*watched.changes, *_diff_presence(tables, before, after, maker)]

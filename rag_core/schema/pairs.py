@@ -12,7 +12,15 @@ from typing import NamedTuple
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.catalog import CatalogColumn, CatalogTable
 from rag_core.datamodel.drift import RenameCandidate
-from rag_core.schema.rename import RenameScore, listed, propose_renames, score_rename, score_table_rename, subjects
+from rag_core.schema.rename import (
+    RenameScore,
+    ValueProfile,
+    listed,
+    propose_renames,
+    score_rename,
+    score_table_rename,
+    subjects,
+)
 
 # Dialects whose object ids and column positions are never given out twice.
 PROVING_DIALECTS = frozenset({"postgres"})
@@ -120,8 +128,18 @@ def _by_likeness(
     return pairs, lost
 
 
-def pair_columns(pair: TablePair, *, proving: bool, threshold: float, decisions: RenameDecisions) -> ColumnPairs:
-    """Pairs the columns of one table; both tables hold only the columns that are watched."""
+def pair_columns(
+    pair: TablePair,
+    *,
+    proving: bool,
+    threshold: float,
+    decisions: RenameDecisions,
+    profiles: Mapping[tuple[str, str], ValueProfile] | None = None,
+) -> ColumnPairs:
+    """Pairs the columns of one table; both tables hold only the columns that are watched.
+
+    `profiles` tell, by table and column, what columns hold; they count where nothing proves a rename.
+    """
     before = {column.name: column for column in pair.before.columns}
     after = {column.name: column for column in pair.after.columns}
     table_before, table_after = pair.before.qualified_name, pair.after.qualified_name
@@ -142,18 +160,23 @@ def pair_columns(pair: TablePair, *, proving: bool, threshold: float, decisions:
         pairs.append(ColumnPair(before.pop(prefixed_before[old]), after.pop(prefixed_after[new])))
     gone: list[Gone] = []
     if before:
-        found, gone = _columns_by_likeness(pair, list(before), list(after), threshold, decisions)
+        found, gone = _columns_by_likeness(pair, list(before), list(after), threshold, decisions, profiles)
         for old_name, new_name, score, candidates in found:
             pairs.append(ColumnPair(before.pop(old_name), after.pop(new_name), score, candidates))
     return ColumnPairs(tuple(pairs), tuple(gone), tuple(after.values()))
 
 
 def _columns_by_likeness(
-    pair: TablePair, before: list[str], after: list[str], threshold: float, decisions: RenameDecisions
+    pair: TablePair,
+    before: list[str],
+    after: list[str],
+    threshold: float,
+    decisions: RenameDecisions,
+    profiles: Mapping[tuple[str, str], ValueProfile] | None,
 ) -> tuple[list[tuple[str, str, float, tuple[RenameCandidate, ...]]], list[Gone]]:
     if len(before) * len(after) > MAX_COMPARISONS or not after:
         return [], [Gone(name, ()) for name in before]
-    old, new = subjects(pair.before), subjects(pair.after)
+    old, new = subjects(pair.before, profiles), subjects(pair.after, profiles)
     scores: list[list[RenameScore]] = [[score_rename(old[a], new[b]) for b in after] for a in before]
     names = [f"{pair.after.qualified_name}.{name}" for name in after]
     refused = _refused(decisions, [f"{pair.before.qualified_name}.{name}" for name in before], names)

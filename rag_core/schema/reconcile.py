@@ -21,6 +21,7 @@ from rag_core.schema.events import (
     touch_events,
 )
 from rag_core.schema.impact import find_affected
+from rag_core.schema.profiles import read_profiles
 from rag_core.schema.snapshots import Digests, Key, StoredSnapshot, find_baseline, read_tables, save_baseline
 
 MASS = "mass_disappearance"
@@ -89,6 +90,7 @@ def compare_sides(
         rules=rules,
         earlier_rules=earlier_rules,
         decisions=read_rename_decisions(connection, now.warehouse),
+        profiles=read_profiles(connection, now.warehouse, (".".join(key) for key in keys)),
     )
 
 

@@ -7,7 +7,7 @@ the match.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rag_core.datamodel.base import Record
@@ -62,8 +62,10 @@ class Proposal(NamedTuple):
     candidates: tuple[tuple[int, RenameScore], ...]
 
 
-def subjects(table: CatalogTable) -> dict[str, RenameSubject]:
-    """The columns of a table with their surroundings, by name."""
+def subjects(
+    table: CatalogTable, profiles: Mapping[tuple[str, str], ValueProfile] | None = None
+) -> dict[str, RenameSubject]:
+    """The columns of a table with their surroundings and, where known, their values, by name."""
     columns = sorted(table.columns, key=lambda column: column.position)
     names = [column.name for column in columns]
     return {
@@ -76,6 +78,7 @@ def subjects(table: CatalogTable) -> dict[str, RenameSubject]:
             next=names[place + 1] if place + 1 < len(names) else None,
             place=place,
             table=table.name,
+            profile=(profiles or {}).get((table.qualified_name, column.name)),
         )
         for place, column in enumerate(columns)
     }
