@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from cron_descriptor import FormatException, Options, get_description
 from markupsafe import Markup
 
 from nightshift_airflow.defaults import BatchFile
@@ -44,7 +46,7 @@ def batch_cards(files: Iterable[BatchFile], runs: Sequence[RunHead]) -> list[Bat
             batch=file.batch,
             title=file.title,
             owner=file.owner,
-            schedule=f"{file.schedule} ({file.timezone})" if file.schedule else "by hand",
+            schedule=describe_schedule(file.schedule, file.timezone),
             last=last.get(file.batch),
         )
         for file in files
@@ -55,6 +57,19 @@ def batch_cards(files: Iterable[BatchFile], runs: Sequence[RunHead]) -> list[Bat
                 batch=batch, title=run.title, owner=run.owner, schedule="no file any more", last=run
             )
     return list(cards.values())
+
+
+def describe_schedule(cron: str | None, timezone: str) -> str:
+    """When a batch runs, in words; a text that is no cron text as it stands."""
+    if not cron:
+        return "by hand"
+    options = Options()
+    options.use_24hour_time_format = True
+    options.verbose = False
+    try:
+        return f"{get_description(cron, options)}, {timezone}"
+    except FormatException:
+        return f"{cron}, {timezone}"
 
 
 def run_badge(run: RunHead) -> tuple[str, str]:
@@ -85,7 +100,7 @@ def headline_of(question: RunQuestion) -> str:
     """The value of a question of a run with its unit, empty where it has none."""
     if question.headline_value is None or question.state != "published":
         return ""
-    return format_value(question.headline_value, unit=question.headline_unit)
+    return _whole(question.headline_value, question.headline_unit)
 
 
 def summary_of(question: RunQuestion) -> str:
@@ -123,7 +138,13 @@ def answer_view(record: AnswerRecord) -> dict[str, Any]:
         for evidence in answer.sql
         if (spec := choose_chart(evidence, record.question.chart)) is not None
     ]
-    return {**view, "body": Markup(body), "charts": charts, "history": _history(record)}
+    return {
+        **view,
+        "body": Markup(body),
+        "charts": charts,
+        "history": _history(record),
+        "valued": any(past.value is not None for past in record.history),
+    }
 
 
 def find_chart(record: AnswerRecord, marker: str) -> ChartSpec | None:
@@ -153,10 +174,17 @@ def _history(record: AnswerRecord) -> list[dict[str, Any]]:
         rows.append(
             {
                 "run_date": past.run_date,
-                "value": format_value(past.value, unit=past.unit) if past.value is not None else "–",
+                "value": _whole(past.value, past.unit) if past.value is not None else "–",
                 "row_count": past.row_count,
                 "change": describe_change(past.value, before) or "",
             }
         )
         before = past.value
     return rows[::-1]
+
+
+def _whole(value: Any, unit: str) -> str:
+    """A value with the decimals that it was kept with, two at most: of an amount no cent is left out."""
+    exponent = value.as_tuple().exponent if isinstance(value, Decimal) else None
+    decimals = min(2, -exponent) if isinstance(exponent, int) and exponent < 0 else None
+    return format_value(value, decimals=decimals, unit=unit)
