@@ -145,10 +145,10 @@ class Chromium:
         """Types into what has the focus."""
         self.call("Input.insertText", text=text)
 
-    def press(self, key: str, code: int) -> None:
-        """Presses a key."""
-        for kind in ("rawKeyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+    def press(self, key: str, code: int, text: str = "") -> None:
+        """Presses a key; `text` is what it writes."""
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, text=text)
 
     def screenshot(self, path: Path, *, whole: bool = False) -> None:
         """A PNG of the window, or of the whole page."""
