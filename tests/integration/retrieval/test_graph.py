@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -20,12 +20,19 @@ pytestmark = pytest.mark.integration
 EMBEDDER = WordHashEmbedder(dimensions=64)
 
 
-@pytest.fixture(name="store")
-def fixture_store(make_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch) -> Store:
-    """A store with a graph, made with a small limit in place of 20,000 vectors."""
-    monkeypatch.setattr(versions, "EXACT_SCAN_WINDOWS", 500)
-    monkeypatch.setattr(legs, "EXACT_SCAN_WINDOWS", 500)
-    monkeypatch.setattr(legs, "FILTERED_SCAN_COST", 100)
+@pytest.fixture(name="limits", scope="module")
+def fixture_limits() -> Iterator[None]:
+    """Small limits in place of 20,000 vectors and of what scanning them costs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(versions, "EXACT_SCAN_WINDOWS", 500)
+        patch.setattr(legs, "EXACT_SCAN_WINDOWS", 500)
+        patch.setattr(legs, "FILTERED_SCAN_COST", 100)
+        yield
+
+
+@pytest.fixture(name="store", scope="module")
+def fixture_store(make_store: Callable[[], Store], limits: None) -> Store:
+    """A store with a graph."""
     store = make_store()
     texts = [
         CorpusText(f"d{number:04d}", f"Note {number}", f"word{number % 89} word{number % 83} word{number % 79} common")
@@ -35,7 +42,8 @@ def fixture_store(make_store: Callable[[], Store], monkeypatch: pytest.MonkeyPat
     with store.connection() as connection:
         connection.execute(
             "INSERT INTO nightshift.document_attribute (document_no, name, value) "
-            "SELECT document_no, 'most', 'yes' FROM nightshift.document WHERE document_no % 4 <> 0"
+            "SELECT document_no, 'most', 'yes' FROM nightshift.document WHERE document_no % 4 <> 0 "
+            "UNION ALL SELECT document_no, 'rare', 'yes' FROM nightshift.document WHERE document_no % 200 = 7"
         )
     return store
 
@@ -85,6 +93,31 @@ def test_a_filtered_search_through_the_graph_is_complete(store: Store) -> None:
             ([passage.path for passage in outcome.passages],),
         ).fetchone()
     assert kept == (10,)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_filter_that_keeps_half_a_percent_finds_all_of_it(store: Store, exact: bool) -> None:
+    """Without an iterative scan the graph gives its nearest two hundred, of which such a filter keeps one or none."""
+    with open_reader(store) as reader:
+        state = reader.state()
+        filters = (("rare", "yes"),)
+        documents = "{" + ",".join(map(str, reader.filtered_documents(filters))) + "}"
+        assert state.serving is not None
+        for number in range(5):
+            (vector,) = EMBEDDER.embed([f"word{number} common"])
+            found = reader.nearest(vector, state.serving, depth=10, exact=exact, filters=filters, documents=documents)
+            assert len(found) == 10
+
+
+def test_the_filter_is_looked_up_beside_the_graph(store: Store) -> None:
+    """Two conditions: both must hold, also where only the graph is asked."""
+    outcome = HybridSearch(store, EMBEDDER).search(
+        "common", mode="dense", top=10, filters={"most": "yes", "source": "many"}
+    )
+    assert outcome.detail["scan"] == "graph"
+    assert len(outcome.passages) == 10
+    none = HybridSearch(store, EMBEDDER).search("common", mode="dense", filters={"most": "yes", "source": "other"})
+    assert none.null_signal
 
 
 def test_a_small_filtered_set_is_scanned_exactly(store: Store) -> None:

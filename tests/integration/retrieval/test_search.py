@@ -110,6 +110,40 @@ def test_both_legs_share_one_key(search: HybridSearch) -> None:
     assert only_dense.scores.rrf > 0
 
 
+def test_what_one_leg_alone_finds_is_fused_too(make_store: Callable[[], Store]) -> None:
+    """A text whose words the vectors know, one that only a word leads to, and a question for both."""
+    store = make_store()
+    texts = [CorpusText(f"n{number:03d}", f"Note {number}", "alpha beta gamma delta") for number in range(120)]
+    texts.append(CorpusText("code", "Log", f"{'filler ' * 90}zx-9917-q"))
+    load_corpus(store, EMBEDDER, "legs", texts, rules=IngestionRules())
+    passages = HybridSearch(store, EMBEDDER).search("alpha beta gamma zx-9917-q", top=100).passages
+    by_path = {passage.path: passage.scores for passage in passages}
+    assert by_path["code"].bm25 is not None
+    assert by_path["code"].cosine is None
+    assert any(scores.cosine is not None for scores in by_path.values())
+
+
+def test_long_words_long_texts_and_high_frequencies_stay_searchable(make_store: Callable[[], Store]) -> None:
+    """What a tsvector drops or caps: words over two kilobytes, texts over a megabyte, more than 255 occurrences."""
+    store = make_store()
+    long_word = "q" * 3_000
+    texts = [
+        CorpusText("often", "Often", "kraken " * 500),
+        CorpusText("less", "Less", "kraken " * 300 + "filler " * 200),
+        CorpusText("word", "Word", f"before {long_word} after"),
+        CorpusText("large", "Large", "\n\n".join(f"paragraph {number} of filler text" for number in range(40_000))),
+    ]
+    load_corpus(store, EMBEDDER, "sizes", texts, rules=IngestionRules())
+    search = HybridSearch(store, EMBEDDER)
+    assert [passage.path for passage in search.search("kraken", mode="bm25").passages][:2] == ["often", "less"]
+    assert search.search(long_word, mode="bm25").passages[0].path == "word"
+    assert search.search("paragraph 39999", mode="bm25").passages[0].path == "large"
+    with store.connection() as connection:
+        most = connection.execute("SELECT max(frequency) FROM nightshift.posting").fetchone()
+    assert most is not None
+    assert most[0] > 255
+
+
 def test_filters_apply_before_ranking_without_regard_to_case(search: HybridSearch) -> None:
     outcome = search.search("node disk full", filters={"document_type": "Standard"})
     assert [passage.path for passage in outcome.passages] == ["standards/retention.md"]
@@ -180,6 +214,40 @@ def test_results_are_cached_until_the_index_changes(
     (tmp_path / "b.md").write_text("# B\n\nkraken two\n", encoding="utf-8")
     ingest(store, words, [tmp_path], rules=IngestionRules(), source="docs")
     assert {passage.path for passage in search.search("kraken").passages} == {"a.md", "b.md"}
+    (tmp_path / "a.md").write_text("# A\n\nnothing of the kind\n", encoding="utf-8")
+    ingest(store, words, [tmp_path], rules=IngestionRules(), source="docs")
+    changed = search.search("kraken", mode="bm25")
+    assert [passage.path for passage in changed.passages] == ["b.md"]
+    (tmp_path / "a.md").unlink()
+    ingest(store, words, [tmp_path], rules=IngestionRules(), source="docs", prune=True)
+    assert {passage.path for passage in search.search("kraken").passages} == {"b.md"}
+    assert words.embedded > embedded
+    vectors = words.embedded
+    search.search("kraken", top=3)
+    assert words.embedded == vectors  # the question's own vector outlives the index's changes
+
+
+def test_another_model_gets_vectors_of_its_own(make_store: Callable[[], Store], tmp_path: Path) -> None:
+    """The index of the old model serves until the new one is complete; caches do not mix the two."""
+    store, old, new = make_store(), WordHashEmbedder(dimensions=64), WordHashEmbedder(dimensions=32, name="newer")
+    (tmp_path / "a.md").write_text("# A\n\nkraken one\n", encoding="utf-8")
+    ingest(store, old, [tmp_path], rules=IngestionRules(), source="docs")
+    opened: list[str] = []
+
+    def open_old(setting: str) -> WordHashEmbedder:
+        opened.append(setting)
+        return old
+
+    search = HybridSearch(store, new, open_embedder=open_old)
+    before = search.search("kraken")
+    assert before.detail["embedding_model"] == old.model_id
+    assert opened == [old.setting]
+    with pytest.raises(ConfigurationError, match="nightshift ingest"):
+        HybridSearch(store, new).search("kraken")
+    ingest(store, new, [tmp_path], rules=IngestionRules(), source="docs")
+    after = search.search("kraken")
+    assert after.detail["embedding_model"] == new.model_id
+    assert [passage.path for passage in after.passages] == ["a.md"]
 
 
 def test_an_empty_index_says_so(make_store: Callable[[], Store]) -> None:
