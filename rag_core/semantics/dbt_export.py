@@ -13,12 +13,11 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from rag_core.datamodel.base import Record
-from rag_core.semantics.dbt_files import Note
+from rag_core.semantics.dbt_files import META, Note
 from rag_core.semantics.dbt_measures import Measure, NoCounterpart, filtered, measures_of
 from rag_core.semantics.definitions import Join, Metric, SemanticModel
 from rag_core.semantics.model import metric_parts
 
-META = "nightshift"
 HEADER = """\
 # Written by `nightshift semantics export --dbt`. Each model is named as its table is: change `ref` where your dbt
 # models are named otherwise. `config.meta.nightshift` holds what dbt has no word for; `nightshift semantics import`

@@ -15,6 +15,7 @@ from rag_core.errors import ConfigurationError
 
 _SUFFIXES = (".yml", ".yaml")
 _OUTPUT = frozenset(["target", "dbt_packages", "dbt_modules", "logs", "venv", "node_modules"])
+META = "nightshift"
 MAX_FILES, MAX_BYTES = 2_000, 2_000_000
 
 
@@ -59,6 +60,13 @@ def read_project(path: Path) -> DbtProject:
         told = "".join(f"; {note.key}: {note.message}" for note in notes[:3])
         raise ConfigurationError(f"{path}: no semantic_models and no metrics were found{told}")
     return DbtProject(semantic_models=tuple(models), metrics=tuple(metrics), notes=tuple(notes))
+
+
+def meta_of(item: dict[str, Any]) -> dict[str, Any]:
+    """What an export of ours left in an entry."""
+    meta = (item.get("config") or {}).get("meta") or {}
+    found = meta.get(META) if isinstance(meta, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _files(path: Path) -> Iterator[Path]:

@@ -11,9 +11,8 @@ from typing import Any
 
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.catalog import Catalog, CatalogTable
-from rag_core.semantics.dbt_export import META
-from rag_core.semantics.dbt_files import DbtProject, Note
-from rag_core.semantics.dbt_measures import NoCounterpart
+from rag_core.semantics.dbt_files import DbtProject, Note, meta_of
+from rag_core.semantics.dbt_measures import key_columns
 from rag_core.semantics.dbt_metrics import MetricImporter
 from rag_core.semantics.suggest import model_name, quoted_name
 
@@ -128,7 +127,7 @@ class _Importer:
         for kind in ("primary", "unique", "natural"):
             for entity in _listed(item, "entities"):
                 if entity.get("type") == kind:
-                    return [_expr(entity)]
+                    return list(key_columns(_expr(entity), self._dialect))
         if table is not None and table.keys:
             key = sorted(table.keys, key=lambda found: not found.primary)[0]
             return [quoted_name(column, self._dialect) for column in key.columns]
@@ -152,7 +151,10 @@ class _Importer:
                 self._note(f"semantic_models.{item['name']}.entities.{entity['name']}", message)
                 continue
             label, key = targets[0]
-            join = {"from": name, "to": self._names[label], "columns": {_expr(entity): key}}
+            pair = (_expr(entity), key)
+            left, right = (key_columns(text, self._dialect) for text in pair)
+            columns = dict(zip(left, right, strict=True)) if len(left) == len(right) else dict([pair])
+            join = {"from": name, "to": self._names[label], "columns": columns}
             self._found["joins"].append(join | ({"type": "one_to_one"} if entity["type"] == "unique" else {}))
 
     def _targets(self, entity: str, own: str) -> list[tuple[str, str]]:
@@ -245,13 +247,6 @@ class _Importer:
         return free
 
 
-def meta_of(item: dict[str, Any]) -> dict[str, Any]:
-    """What an export of ours left in an entry."""
-    meta = (item.get("config") or {}).get("meta") or {}
-    found = meta.get(META) if isinstance(meta, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
 def _listed(item: dict[str, Any], key: str) -> list[dict[str, Any]]:
     found = item.get(key) or []
     return [entry for entry in found if isinstance(entry, dict) and entry.get("name")]
@@ -265,6 +260,3 @@ def _described(entry: dict[str, Any], name: str) -> dict[str, Any]:
     found = {"label": str(entry.get("label") or name.replace("_", " ").capitalize())}
     text = str(entry.get("description") or "").strip()
     return found | ({"description": text} if text else {})
-
-
-__all__ = ["DbtImport", "NoCounterpart", "import_dbt", "meta_of"]

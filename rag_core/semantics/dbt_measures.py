@@ -83,6 +83,20 @@ def measures_of(expression: str, dialect: str) -> tuple[tuple[Measure, ...], str
     return tuple(found), text
 
 
+def key_columns(text: str, dialect: str) -> tuple[str, ...]:
+    """The columns of a key; dbt puts several together to one text ("a || '-' || b"), which is taken apart again."""
+    try:
+        tree = sqlglot.parse_one(text, dialect=dialect)
+    except sqlglot.errors.ParseError:
+        return (text,)
+    if not isinstance(tree, exp.DPipe | exp.Concat | exp.ConcatWs):
+        return (text,)
+    inner = (exp.DPipe, exp.Concat, exp.ConcatWs, exp.Cast, exp.TryCast, exp.Coalesce, exp.Literal, exp.DataType)
+    if any(not isinstance(node, (*inner, exp.Column, exp.Identifier)) for node in tree.walk()):
+        return (text,)
+    return tuple(dict.fromkeys(column.sql(dialect=dialect) for column in tree.find_all(exp.Column, bfs=False)))
+
+
 def filtered(measure: Measure, filters: tuple[str, ...]) -> Measure:
     """The measure over the rows of a filter only; dbt's own filters name dimensions, these are any condition."""
     if not filters:

@@ -8,7 +8,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from rag_core.semantics.dbt_files import DbtProject, Note
+from rag_core.semantics.dbt_files import DbtProject, Note, meta_of
 from rag_core.semantics.dbt_measures import ADDITIVE, Measure, NoCounterpart, aggregate_sql, filtered, measures_of
 from rag_core.semantics.suggest import model_name
 
@@ -16,7 +16,6 @@ _NAMED = re.compile(
     r"\{\{\s*(Dimension|TimeDimension|Entity|Metric)\(\s*['\"]([^'\"]+)['\"][^)]*\)(\.[a-z_]+\([^)]*\))*\s*\}\}"
 )
 _WINDOW = re.compile(r"^\s*(\d+)\s+(day|week|month|quarter|year)s?\s*$", re.IGNORECASE)
-_META = "nightshift"
 
 
 class MetricImporter:
@@ -56,8 +55,9 @@ class MetricImporter:
 
     def read(self) -> None:
         """All metrics that have a counterpart; the others are named in `notes`."""
-        for name in self._entries:
-            self._metric(name, ())
+        for name in tuple(self._entries):
+            if name not in self._failed:  # else it was read, and noted, for another that names it
+                self._metric(name, ())
         self._found["metrics"].update(self._own.get("metrics") or {})
         self._drop_parts()
         self._summarise()
@@ -138,7 +138,7 @@ class MetricImporter:
             parsed = _WINDOW.match(str(window))
             if parsed is None:
                 raise NoCounterpart(f"the window {window!r} is no number of days, weeks, months, quarters or years")
-            found["window"] = f"{parsed[1]} {parsed[2].lower()}s"
+            found["window"] = f"{int(parsed[1])} {parsed[2].lower()}s"
         if to_date:
             if str(to_date).lower() not in ("week", "month", "quarter", "year"):
                 raise NoCounterpart(f"grain_to_date {to_date!r} is no week, month, quarter or year")
@@ -158,7 +158,6 @@ class MetricImporter:
         if name not in self._measures:
             raise NoCounterpart(f"there is no measure {name}")
         label, measure = self._measures[name]
-        self._used.add(name)
         if isinstance(named, dict):
             filters = _filters(named.get("filter")) + filters
         time = measure.get("agg_time_dimension") or (self._models[label].get("defaults") or {}).get(
@@ -175,7 +174,9 @@ class MetricImporter:
         conditions = [self._condition(text, label) for text in filters]
         if conditions:
             found["filters"] = conditions
-        return found | self._snapshot(measure, label, str(time))
+        found |= self._snapshot(measure, label, str(time))
+        self._used.add(name)
+        return found
 
     def _snapshot(self, measure: dict[str, Any], label: str, time: str) -> dict[str, Any]:
         """A measure that does not add up over time and is taken at the last date of a period."""
@@ -265,7 +266,7 @@ class MetricImporter:
 
     def _extra(self, entry: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
         """What dbt has no word for; the original expression where the dbt part still says the same."""
-        meta = dict(_meta(entry))
+        meta = dict(meta_of(entry))
         source, _ = meta.pop("source", None), meta.pop("part_of", None)
         if not isinstance(source, dict):
             return meta
@@ -305,7 +306,7 @@ class MetricImporter:
     def _drop_parts(self) -> None:
         """Takes parts away that the figure they were made of does without again."""
         for label, entry in self._entries.items():
-            owner = _meta(entry).get("part_of")
+            owner = meta_of(entry).get("part_of")
             whole = self._found["metrics"].get(model_name(str(owner))) if owner else None
             if whole is not None and whole.get("type") != "derived":
                 self._found["metrics"].pop(model_name(label), None)
@@ -319,7 +320,7 @@ class MetricImporter:
         if text and text != label:
             found["description"] = text
         spoken = name.replace("_", " ")
-        if not _meta(entry) and spoken != label.lower():
+        if not meta_of(entry) and spoken != label.lower():
             found["synonyms"] = [spoken]
         return found
 
@@ -341,12 +342,6 @@ class MetricImporter:
         idle = sorted(set(self._measures) - self._used)
         if idle:
             self._note("measures", f"used by no metric that was carried over: {', '.join(idle)}")
-
-
-def _meta(entry: dict[str, Any]) -> dict[str, Any]:
-    meta = (entry.get("config") or {}).get("meta") or {}
-    found = meta.get(_META) if isinstance(meta, dict) else None
-    return found if isinstance(found, dict) else {}
 
 
 def _name_of(named: Any) -> str:
