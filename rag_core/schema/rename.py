@@ -22,6 +22,9 @@ _CANDIDATE = 0.5
 _TIME_WORDS = ("at", "on", "date", "time", "timestamp", "datetime", "day")
 # Where only a person can tell: below every sensible threshold, above what is listed.
 _PERSON = 0.75
+# With so many different values, columns that share most of them are one column even under a doubtful name, and columns
+# that share none are two. Either way a person confirms: below 20 a code or a flag would decide.
+_ENOUGH_VALUES, _SAME_VALUES, _OTHER_VALUES, _BY_VALUES = 20, 0.8, 0.05, 0.85
 
 
 class ValueProfile(Record):
@@ -109,6 +112,11 @@ def score_rename(before: RenameSubject, after: RenameSubject) -> RenameScore:
         score = min(score, _PERSON)
     if name.score <= _PERSON - 0.2:
         score = min(score, _PERSON)
+    shared = _shared_values(before.profile, after.profile)
+    if shared is not None and shared >= _SAME_VALUES and kept != "changed":
+        return RenameScore(round(max(score, _BY_VALUES), 3), f"{name.reason}; they hold the same values")
+    if shared is not None and shared <= _OTHER_VALUES:
+        return RenameScore(round(min(score, _PERSON), 3), f"{name.reason}; they hold other values")
     return RenameScore(round(score, 3), name.reason)
 
 
@@ -220,6 +228,13 @@ def _score_comments(before: str, after: str) -> float:
         return 1.0
     old, new = set(name_tokens(before)), set(name_tokens(after))
     return len(old & new) / len(old | new) if old | new else 0.5
+
+
+def _shared_values(before: ValueProfile | None, after: ValueProfile | None) -> float | None:
+    """The share of values that two columns have in common; None where they have too few different ones to tell."""
+    if before is None or after is None or min(len(before.sample), len(after.sample)) < _ENOUGH_VALUES:
+        return None
+    return len(before.sample & after.sample) / min(len(before.sample), len(after.sample))
 
 
 def _score_values(before: ValueProfile, after: ValueProfile) -> float:

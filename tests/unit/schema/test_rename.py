@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from bench.drift.run_renames import THRESHOLD, measure, read_pairs
+from rag_core.schema.profiles import profile_of
 from rag_core.schema.rename import (
     RenameScore,
     RenameSubject,
@@ -91,6 +93,42 @@ def test_measured_pairs(repo_root: Path, name: str) -> None:
     assert len(pairs) >= 48
     assert precision >= 0.9, wrong
     assert recall >= 0.8, wrong
+
+
+@pytest.mark.parametrize("name", ["rename_pairs.yaml", "rename_pairs_second.yaml"])
+def test_values_add_to_the_measured_pairs(repo_root: Path, name: str) -> None:
+    pairs = read_pairs(repo_root / "bench" / "drift" / name)
+    without, with_values = measure(pairs), measure(pairs, values=True)
+    assert with_values[0] >= without[0] >= 0.9
+    assert with_values[1] >= without[1]
+
+
+def test_named_pairs_of_the_facts(repo_root: Path) -> None:
+    pairs = read_pairs(repo_root / "bench" / "drift" / "rename_pairs_facts.yaml")
+    precision, _, wrong = measure(pairs)
+    assert precision == 1.0
+    # "A differing dictionary word vetoes" holds for this true one too: a person maps it, or the catalog proves it.
+    assert [(pair["before"], pair["after"]) for pair, _ in wrong] == [("profit_margin", "net_margin")]
+
+
+def _subject(name: str, values: Sequence[object] | None) -> RenameSubject:
+    profile = profile_of(values) if values is not None else None
+    return RenameSubject(name=name, type="integer", table="t", place=3, profile=profile)
+
+
+def test_same_values_propose_a_doubtful_name_and_other_values_none() -> None:
+    same, other = range(100), range(1_000, 1_100)
+    assert score_rename(_subject("op_cost", None), _subject("operating_cost", None)).score < THRESHOLD
+    assert score_rename(_subject("op_cost", same), _subject("operating_cost", same)).score >= THRESHOLD
+    assert score_rename(_subject("cust_id", same), _subject("customer_id", other)).score < THRESHOLD
+    assert score_rename(_subject("cust_id", None), _subject("customer_id", None)).score >= THRESHOLD
+
+
+def test_values_never_undo_a_veto_and_few_values_say_nothing() -> None:
+    same = range(100)
+    assert score_rename(_subject("q1_sales", same), _subject("q2_sales", same)).vetoed
+    flags = [0, 1] * 50
+    assert score_rename(_subject("op_cost", flags), _subject("operating_cost", flags)).score < THRESHOLD
 
 
 def test_edit_distance_counts_swaps_once() -> None:
