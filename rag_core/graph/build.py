@@ -22,6 +22,7 @@ from rag_core.graph.caches import AnswerCache, CachedWarehouse, CountedSearch, N
 from rag_core.graph.compile import cancellable, check_cancelled, compile_graph
 from rag_core.graph.conclude import failed_answer, without_model
 from rag_core.graph.decompose import Decomposer
+from rag_core.graph.drive import drive
 from rag_core.graph.nodes import Nodes
 from rag_core.graph.state import QuestionState, Request
 from rag_core.graph.strategist import Strategist
@@ -120,7 +121,7 @@ class Orchestrator:
         self._chat_model = chat_model
         self._keeper = self._make_keeper(store)
         self._mender = self._make_mender(store)
-        self._steps, self._seconds = question_steps, question_seconds
+        self._limit, self._seconds = FIXED_SUPERSTEPS + SUPERSTEPS_PER_STEP * question_steps, question_seconds
         self._checkpoints = checkpoints
         self._replay: Replay = replay
         self._visible: tuple[Catalog, Catalog] | None = None
@@ -238,7 +239,6 @@ class Orchestrator:
             strategy=strategy,
             run_id=run_id,
         )
-        self.get_compiled_app()
         try:
             with calling(run_id=run_id, question_id=question_id or ""), cancellable(cancel):
                 return self._answer_once(request, replay or self._replay)
@@ -273,7 +273,7 @@ class Orchestrator:
             plan, kept = keeper.recall(request.question, request.run_date, approved_only=approved_only)
             if plan is not None and kept is not None:
                 with replaying():
-                    state = self._run({"request": request, "plan": plan})
+                    state = drive(self._nodes, {"request": request, "plan": plan}, limit=self._limit)
                 self._record(state, self._strategist.replayed(kept.plan), started, approved=kept.state == "approved")
                 if state["answer"].status != "failed":
                     return state
@@ -314,8 +314,7 @@ class Orchestrator:
         return f"{request.run_id}:{request.question_id}"
 
     def _run(self, state: QuestionState, thread: str | None = None) -> QuestionState:
-        limit = FIXED_SUPERSTEPS + SUPERSTEPS_PER_STEP * self._steps
-        config: RunnableConfig = {"recursion_limit": limit}
+        config: RunnableConfig = {"recursion_limit": self._limit}
         if thread is None or self._checkpoints is None:
             return cast(QuestionState, self.get_compiled_app().invoke(cast(Any, state), config))
         if self._kept_app is None:

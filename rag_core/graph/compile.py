@@ -43,14 +43,17 @@ def check_cancelled() -> None:
         raise Cancelled("it was cancelled")
 
 
-def _node(name: str, action: Callable[[Any], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
-    """The action on behalf of its node, for the ledger of model calls; not begun where the question was cancelled."""
+def run_node(name: str, action: Callable[[Any], dict[str, Any]], state: Any) -> dict[str, Any]:
+    """What a node adds, on its behalf for the ledger of model calls; not begun where the question was cancelled."""
+    check_cancelled()
+    with calling(node=name):
+        return action(state)
 
+
+def _node(name: str, action: Callable[[Any], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
     @functools.wraps(action)
     def run(state: Any) -> dict[str, Any]:
-        check_cancelled()
-        with calling(node=name):
-            return action(state)
+        return run_node(name, action, state)
 
     return run
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -13,6 +14,7 @@ from rag_core.datamodel.plan import Plan
 from rag_core.schema.fingerprint import table_fingerprint
 
 MISSING = "missing"
+Value = TypeVar("Value")
 
 
 def question_key(question: str) -> str:
@@ -20,9 +22,26 @@ def question_key(question: str) -> str:
     return re.sub(r"\s+", " ", question.strip().lower()).rstrip(" ?!.")
 
 
+# By identity, with the value itself, so that its place in memory is not another's: a policy, a semantic model and the
+# tables of a schema are the same objects for thousands of questions.
+_KNOWN: dict[int, tuple[object, str]] = {}
+MAX_KNOWN = 4_096
+
+
+def _once(value: Value, compute: Callable[[Value], str]) -> str:
+    known = _KNOWN.get(id(value))
+    if known is not None and known[0] is value:
+        return known[1]
+    made = compute(value)
+    if len(_KNOWN) >= MAX_KNOWN:
+        _KNOWN.clear()
+    _KNOWN[id(value)] = (value, made)
+    return made
+
+
 def digest(value: BaseModel) -> str:
-    """16 hexadecimal digits of the SHA-256 of a value's JSON."""
-    return hashlib.sha256(value.model_dump_json().encode()).hexdigest()[:16]
+    """16 hexadecimal digits of the SHA-256 of a frozen value's JSON."""
+    return _once(value, lambda given: hashlib.sha256(given.model_dump_json().encode()).hexdigest()[:16])
 
 
 def take_fingerprints(
@@ -51,7 +70,7 @@ def take_fingerprints(
     prints = {}
     for name in sorted(set(tables)):
         table = catalog.table(name)
-        prints[f"table:{name}"] = table_fingerprint(table)[:16] if table is not None else MISSING
+        prints[f"table:{name}"] = _once(table, table_fingerprint)[:16] if table is not None else MISSING
     if any(step.kind == "sql" for step in plan.steps):
         prints["policy"] = digest(policy)
     if any(step.kind == "sql" and step.metric_query is not None for step in plan.steps):

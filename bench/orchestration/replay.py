@@ -1,0 +1,106 @@
+"""Replay of a batch against the bare cost of what it asks: `python -m bench.orchestration.replay [--questions 200]`.
+
+Runs on the configured store and warehouse (the embedded sample by default; ingest its documents first). The planted
+facts' questions are answered once, so that their plans are kept; then each is replayed, and beside it its statements
+and searches are run bare: guarded statements through the warehouse, searches through the index, each by objects of its
+own with cold caches, in turn, so that both meet the same load. Prints the ratio of the sums and the model calls.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import pstats
+import time
+from itertools import zip_longest
+
+from bench.orchestration.run import cases
+from rag_core.graph.build import Orchestrator
+from rag_core.plans.fingerprint import question_key
+from rag_core.plans.store import PlanStore
+from rag_core.retrieval.search import HybridSearch
+from rag_core.wiring import Services, open_services
+
+
+def main() -> None:
+    """Prints one line of figures; with `--profile` also where the time between went."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--profile", action="store_true", help="print the functions that took most")
+    options = parser.parse_args()
+    with open_services() as services:
+        orchestrator = _orchestrator(services)
+        asked = _mixed()
+        kept: list[str] = []
+        for question in asked:
+            if len(kept) == options.questions:
+                break
+            # Asked as `replay` it is answered just where a plan of it holds already.
+            answer = orchestrator.answer(question, run_date=services.run_date(), strategy="replay")
+            if answer.status == "failed":
+                answer = orchestrator.answer(question, run_date=services.run_date())
+            if answer.status in ("answered", "partial") and answer.plan_id:
+                kept.append(question)
+        _measure(services, kept, profile=options.profile)
+
+
+def _mixed() -> list[str]:
+    """Questions of every kind in turn: figures, documents, and both."""
+    by_kind: dict[str, list[str]] = {}
+    for kind, _, question in cases(wordings=True):
+        by_kind.setdefault(kind, []).append(question)
+    rows = zip_longest(*by_kind.values())
+    return list(dict.fromkeys(question for row in rows for question in row if question is not None))
+
+
+def _orchestrator(services: Services) -> Orchestrator:
+    return Orchestrator(
+        warehouse=services.warehouse,
+        guard=services.guard,
+        catalog_cache=services.catalog_cache,
+        semantic_model=services.semantic_model,
+        values=services.values,
+        search=HybridSearch(services.store, services.embedder, today=services.run_date()),
+        embedder=services.embedder,
+        store=services.store,
+        chat_model=services.chat_model,
+    )
+
+
+def _measure(services: Services, questions: list[str], *, profile: bool) -> None:
+    orchestrator, search = _orchestrator(services), HybridSearch(services.store, services.embedder)
+    day, guard, plans = services.run_date(), services.guard, PlanStore(services.store)
+    orchestrator.answer(questions[0], run_date=day)  # imports and first connections are nobody's
+    bare = replay = used = 0.0
+    calls = statements = searches = failed = 0
+    profiler = cProfile.Profile() if profile else None
+    for question in questions:
+        started, cpu = time.perf_counter(), time.process_time()
+        if profiler:
+            profiler.enable()
+        answer = orchestrator.answer(question, run_date=day, strategy="replay")
+        if profiler:
+            profiler.disable()
+        replay, used = replay + time.perf_counter() - started, used + time.process_time() - cpu
+        calls += answer.usage.model_calls
+        failed += answer.status == "failed"
+        verdicts = [guard.check(item.sql) for item in answer.sql]
+        kept = plans.find(question_key(question))
+        started = time.perf_counter()
+        for verdict in verdicts:
+            assert verdict.query is not None
+            services.warehouse.execute(verdict.query)
+        for step in kept.plan.steps if kept is not None else ():
+            if step.kind == "search":
+                search.search(step.query, top=step.top, filters=step.filters or None)
+                searches += 1
+        bare += time.perf_counter() - started
+        statements += len(verdicts)
+    print(f"{len(questions)} questions, {statements} statements, {searches} searches, {failed} failed, {calls} calls")
+    print(f"replay {replay:.2f} s ({used:.2f} s of this process's CPU), bare {bare:.2f} s, ratio {replay / bare:.2f}")
+    if profiler:
+        pstats.Stats(profiler).sort_stats("cumulative").print_stats(70)
+
+
+if __name__ == "__main__":
+    main()
