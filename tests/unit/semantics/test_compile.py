@@ -256,6 +256,70 @@ def test_meanings_and_description(sample_model: SemanticModel) -> None:
 
 
 @pytest.fixture
+def running(small: SemanticModel) -> SemanticModel:
+    """The small company with figures that run up: all orders, those of 30 days, those of the year."""
+    base = small.metrics["revenue"]
+    kinds: dict[str, dict[str, Any]] = {"ever": {}, "month_long": {"window": "30 days"}, "in_year": {"to_date": "year"}}
+    more = {name: base.model_copy(update={"type": "cumulative", **parts}) for name, parts in kinds.items()}
+    return small.model_copy(update={"metrics": {**small.metrics, **more}})
+
+
+def run(model: SemanticModel, rows: str, **parts: Any) -> list[tuple[Any, ...]]:
+    with duckdb.connect() as connection:
+        connection.execute(rows)
+        sql = compile_query(MetricQuery.model_validate(parts), model, "duckdb").sql
+        found: list[tuple[Any, ...]] = connection.execute(sql).fetchall()
+        return found
+
+
+RUNNING = ["ever", "month_long", "in_year"]
+
+
+def test_figures_that_run_up_stand_at_the_end_of_the_period(running: SemanticModel, small_rows: str) -> None:
+    assert run(running, small_rows, metrics=RUNNING, time_range=FEBRUARY) == [(D(535), D(275), D(375))]
+    assert run(running, small_rows, metrics=["ever"], time_range={"end": "2025-01-01"}) == [(D(160),)]
+
+
+def test_figures_that_run_up_by_month(running: SemanticModel, small_rows: str) -> None:
+    rows = run(running, small_rows, metrics=RUNNING, grain="month", time_range=QUARTER)
+    assert [row[1:] for row in rows] == [
+        (D(310), D(150), D(150)),
+        (D(535), D(275), D(375)),
+        (D(575), None, D(415)),  # nothing in the 30 days to 31 March
+    ]
+
+
+def test_figures_that_run_up_compare_with_the_period_before(running: SemanticModel, small_rows: str) -> None:
+    rows = run(running, small_rows, metrics=["in_year"], grain="month", time_range=FEBRUARY, comparison="previous")
+    assert [row[1:4] for row in rows] == [(D(375), D(150), D(225))]
+
+
+def test_figures_that_run_up_are_not_added_up(running: SemanticModel, small_rows: str) -> None:
+    with pytest.raises(SemanticError, match="a running total already"):
+        run(running, small_rows, metrics=["ever"], grain="month", time_range=YEAR, running_total=True)
+    with pytest.raises(SemanticError, match="needs a period with an end"):
+        run(running, small_rows, metrics=["in_year"])
+
+
+def test_a_limit_within_groups(ask: Any) -> None:
+    rows = ask(
+        metrics=["units"],
+        dimensions=["product", "country"],
+        time_range={"start": "2024-01-01", "end": "2026-01-01"},
+        order="descending",
+        limit=1,
+        limit_by=["country"],
+    )
+    assert rows == [("bolt", "Norway", 10), ("nut", "Spain", 2)]
+
+
+def test_a_ranking_may_keep_what_has_no_name(ask: Any) -> None:
+    asked: dict[str, Any] = {"metrics": ["revenue"], "dimensions": ["country"], "time_range": YEAR}
+    assert ask(**asked, order="descending", keep_empty=True) == [("Norway", D(300)), (None, D(65)), ("Spain", D(50))]
+    assert ask(**asked, order="descending") == [("Norway", D(300)), ("Spain", D(50))]
+
+
+@pytest.fixture
 def since_2025(small: SemanticModel) -> SemanticModel:
     """The small company, whose warehouse knows orders from 2025 on."""
     role = small.time_dimensions["ordered_on"].model_copy(update={"data_from": date(2025, 1, 1)})

@@ -72,6 +72,31 @@ def test_a_good_model_loads_and_is_frozen(tmp_path: Path) -> None:
         (":period_start", ":start", 21, "verified_queries.one.sql: the parameter :start is not declared"),
         ("in {period}", "in {time}", 19, "verified_queries.one.patterns: there is no parameter called 'time'"),
         ("version: 1", "version: 2", 1, "version"),
+        ("    time: day\n", "    time: day\n    window: 7 days\n", 12, "its type must be cumulative"),
+        (
+            "    time: day\n",
+            "    time: day\n    type: cumulative\n    window: 7 days\n    to_date: year\n",
+            12,
+            "a window or to_date, not both",
+        ),
+        (
+            "    time: day\n",
+            "    time: day\n    type: cumulative\n    window: a week\n",
+            18,
+            "metrics.count_a.window: String should match",
+        ),
+        (
+            "verified_queries:",
+            "readings: {sales: {groups: count_a}}\nverified_queries:",
+            17,
+            "readings.sales: there is no ambiguous word called 'sales'",
+        ),
+        (
+            "verified_queries:",
+            "ambiguous: {sales: [count_a]}\nreadings: {sales: {groups: colour}}\nverified_queries:",
+            18,
+            "readings.sales.groups: there is no meaning of 'sales' called 'colour'",
+        ),
         ("joins:", "joins: [", 6, ""),
     ],
 )
