@@ -2,7 +2,7 @@
 
 A foreign key vouches for itself. Any other join is judged by what is known of it (approved, rejected, waiting), by the
 types of its sides, and by a bounded look at the values: does anything match at all, and are the values of one side
-unique, so that no row is counted twice? What is wrong is a fault for the reflection to use, never an answer.
+unique, so that no sum or count takes a row twice? What is wrong is a fault for the reflection to use, never an answer.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
+import sqlglot
 from sqlglot import exp
 
 from rag_core.connectors.base import Warehouse
@@ -80,7 +81,7 @@ class JoinCheck:
         """The first fault among the statement's joins, in order of their names; None where all hold."""
         for sides in self._sides(query.joins):
             found = self._judge(sides)
-            if found is not None:
+            if found is not None and (found.kind != "fan_out" or _counts_rows(query)):
                 return found
         return None
 
@@ -210,6 +211,15 @@ class JoinCheck:
             known = exp.Is(this=exp.Column(this=self._rules.identifier(column)), expression=exp.Null())
             rows = rows.where(exp.Not(this=known), copy=False)
         return rows.limit(MAX_ROWS)
+
+
+def _counts_rows(query: GuardedSql) -> bool:
+    """Whether rows that stand twice would change a figure: sums, averages and counts that are not of different values.
+
+    A list that repeats a row can be seen to do so; a total cannot.
+    """
+    tree = sqlglot.parse_one(query.text, read=query.dialect)
+    return any(not isinstance(node.this, exp.Distinct) for node in tree.find_all(exp.Sum, exp.Avg, exp.Count))
 
 
 def _count_of(source: str) -> exp.Select:

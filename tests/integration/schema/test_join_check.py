@@ -46,9 +46,11 @@ def check(playground: Playground) -> tuple[SqlGuard, JoinCheck]:
         ("SELECT 1 FROM sales s JOIN prices p ON s.item = p.item AND s.day = p.day", None),
         ("SELECT 1 FROM customers WHERE code IN (SELECT customer_code FROM visits)", None),
         ("SELECT region, count(*) FROM customers GROUP BY region", None),
-        ("SELECT 1 FROM sales s JOIN prices p ON s.item = p.item", "fan_out"),
-        ("SELECT 1 FROM visits v JOIN customers c ON v.region = c.region", "fan_out"),
-        ("SELECT 1 FROM orders o JOIN visits v USING (customer_id)", "fan_out"),
+        ("SELECT sum(p.price) FROM sales s JOIN prices p ON s.item = p.item", "fan_out"),
+        ("SELECT DISTINCT s.item FROM sales s JOIN prices p ON s.item = p.item", None),
+        ("SELECT count(DISTINCT s.day) FROM sales s JOIN prices p ON s.item = p.item", None),
+        ("SELECT count(*) FROM visits v JOIN customers c ON v.region = c.region", "fan_out"),
+        ("SELECT avg(amount) FROM orders o JOIN visits v USING (customer_id)", "fan_out"),
         ("SELECT 1 FROM visits v JOIN customers c ON v.shop = c.code", "empty"),
         ("SELECT 1 FROM visits v JOIN customers c ON v.customer_code::int = c.customer_id", None),
         ("SELECT 1 FROM visits v JOIN sales s ON v.shop = s.item", "type_mismatch"),
@@ -92,7 +94,7 @@ def test_values_are_looked_at_once(check: tuple[SqlGuard, JoinCheck], monkeypatc
     asked: list[str] = []
     execute = joins._warehouse.execute
     monkeypatch.setattr(joins._warehouse, "execute", lambda query: (asked.append(query.text), execute(query))[1])
-    query = guard.check("SELECT 1 FROM sales s JOIN prices p ON s.item = p.item").query
+    query = guard.check("SELECT count(*) FROM sales s JOIN prices p ON s.item = p.item").query
     assert query is not None
     assert [joins.fault(query) is not None for _ in range(3)] == [True, True, True]
     assert len(asked) == 1
