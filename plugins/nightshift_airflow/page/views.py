@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from difflib import ndiff
 from typing import Any
 
 from cron_descriptor import FormatException, Options, get_description
@@ -153,6 +154,11 @@ def find_chart(record: AnswerRecord, marker: str) -> ChartSpec | None:
     if record.answer is not None:
         found = next((evidence for evidence in record.answer.sql if evidence.marker == marker), None)
     return choose_chart(found, record.question.chart) if found is not None else None
+
+
+def diff_lines(before: str, now: str) -> list[str]:
+    """Two texts as lines, each marked with `-` (before), `+` (now) or a space (both)."""
+    return [line for line in ndiff(before.splitlines(), now.splitlines()) if not line.startswith("?")]
 
 
 def _review(record: AnswerRecord) -> Review | None:

@@ -17,7 +17,7 @@ from rag_core.datamodel.drift import Lineage
 from rag_core.datamodel.plan import MetricQuery, Plan, SqlStep
 from rag_core.datamodel.question import Batch, Expectation, Question
 from rag_core.plans.fingerprint import question_key
-from rag_core.plans.store import KeptPlan, PlanStore
+from rag_core.plans.store import KeptPlan, PlanStore, Replaced
 from rag_core.reports.audit import read_events, verify_chain
 from tests.integration.batch.scripted import RUN_DATE, result_evidence, scripted_answer
 from tests.page_html import check_page
@@ -151,7 +151,16 @@ def test_a_question_is_planned_anew_and_the_difference_shown(
     plans = PlanStore(page_store)
     question = "What was revenue?"
     plans.save(_plan("plan_old", question, "SELECT sum(total)\nFROM public.orders"))
-    new = _plan("plan_new", question, "SELECT sum(net)\nFROM public.orders", tables=("public.orders", "public.vat"))
+    old = plans.get("plan_old")
+    new = _plan("plan_new", question, "SELECT sum(net)\nFROM public.orders").model_copy(
+        update={
+            "answer": "It was 5 <b>EUR</b>.",
+            "replaces": Replaced(
+                plan_id="plan_old", approved=True, statements=old.statements, fingerprints=old.fingerprints,
+                answer="It was 6 EUR.",
+            ),
+        }
+    )  # fmt: skip
     services.__dict__["orchestrator"] = _Replanner(plans, new)
     path, browser = f"{PREFIX}/plans/plan_old", log_in("ada")
     assert send_form(browser, path, f"{path}/replan").headers["location"] == f"{PREFIX}/plans/plan_new?done=replanned"
@@ -159,8 +168,9 @@ def test_a_question_is_planned_anew_and_the_difference_shown(
     assert "Difference to the plan before" in page.text
     assert "- SELECT sum(total)" in page.text
     assert "+ SELECT sum(net)" in page.text
-    assert "Reads now: public.vat" in page.text
-    assert (page.elements["ins"], page.elements["del"]) == (1, 1)
+    assert "+ It was 5 <b>EUR</b>." in page.text
+    assert "What it rests on changed: semantic model." in page.text
+    assert (page.elements["ins"], page.elements["del"]) == (2, 2)
     assert last_events(1) == [("ada", "plan.replanned", "plan_old")]
     services.__dict__["orchestrator"] = _Replanner(plans, None)
     assert send_form(browser, f"{PREFIX}/plans/plan_new", f"{PREFIX}/plans/plan_new/replan").status_code == 303

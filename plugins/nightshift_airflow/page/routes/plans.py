@@ -12,6 +12,7 @@ from nightshift_airflow.page.auth import PlanDecider, Reader
 from nightshift_airflow.page.render import render
 from nightshift_airflow.page.routes.parts import Page, see_other
 from nightshift_airflow.page.services import PageServices
+from nightshift_airflow.page.views import diff_lines
 from rag_core.batch.plan_review import Replanned, approve_plan, reject_plan, replan
 from rag_core.plans.compare import compare_plans
 from rag_core.plans.store import PlanState, PlanStore
@@ -39,8 +40,6 @@ def show_plan(request: Request, person: Reader, page: Page, plan_id: str) -> Res
     store = PlanStore(page.store)
     plan = store.get(plan_id)
     versions = store.versions(plan.question_key)
-    position = next(number for number, version in enumerate(versions) if version.plan_id == plan_id)
-    before = versions[position + 1] if position + 1 < len(versions) else None
     return render(
         request,
         person,
@@ -49,7 +48,8 @@ def show_plan(request: Request, person: Reader, page: Page, plan_id: str) -> Res
         plan=plan,
         runs=store.runs(plan_id),
         versions=versions,
-        difference=compare_plans(before, plan) if before is not None else None,
+        difference=compare_plans(plan) if plan.replaces is not None else None,
+        diff_lines=diff_lines,
     )
 
 
