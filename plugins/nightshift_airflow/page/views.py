@@ -14,6 +14,7 @@ from markupsafe import Markup
 from nightshift_airflow.defaults import BatchFile
 from rag_core.batch.manual import MANUAL_BATCH
 from rag_core.batch.records import AnswerRecord, RunHead, RunQuestion
+from rag_core.datamodel.drift import Change
 from rag_core.datamodel.evidence import SqlEvidence
 from rag_core.datamodel.report import QuestionOutcome
 from rag_core.reports.bundle import AnsweredQuestion, Review
@@ -159,6 +160,12 @@ def find_chart(record: AnswerRecord, marker: str) -> ChartSpec | None:
 def diff_lines(before: str, now: str) -> list[str]:
     """Two texts as lines, each marked with `-` (before), `+` (now) or a space (both)."""
     return [line for line in ndiff(before.splitlines(), now.splitlines()) if not line.startswith("?")]
+
+
+def hurt_names(change: Change) -> list[str]:
+    """Whom a change touches, each named once: questions before metrics, and plans only where they have no question."""
+    names = [item.question_id or item.metric or item.id or item.plan_id or "" for item in change.affected]
+    return [name for name in dict.fromkeys(names) if name]
 
 
 def _review(record: AnswerRecord) -> Review | None:

@@ -12,6 +12,7 @@ from nightshift_airflow.page.auth import DriftDecider, Reader
 from nightshift_airflow.page.render import render
 from nightshift_airflow.page.routes.parts import Page, see_other
 from nightshift_airflow.page.services import PageServices
+from nightshift_airflow.page.views import hurt_names
 from rag_core.datamodel.drift import DriftEvent, EventState
 from rag_core.errors import ConfigurationError
 from rag_core.schema.decisions import accept_events, map_event, reject_events
@@ -33,7 +34,15 @@ def show_events(request: Request, person: Reader, page: Page, state: EventState 
     """The events of one state, the latest first; those that wait for a decision by default."""
     events = list_events(page.store, state=None if state == "all" else state, limit=SHOWN)
     return render(
-        request, person, "drift.html.j2", active="drift", events=events, state=state, states=STATES, most=SHOWN
+        request,
+        person,
+        "drift.html.j2",
+        active="drift",
+        events=events,
+        state=state,
+        states=STATES,
+        most=SHOWN,
+        hurt_names=hurt_names,
     )
 
 

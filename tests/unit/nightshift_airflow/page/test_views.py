@@ -14,11 +14,13 @@ from nightshift_airflow.page.views import (
     describe_schedule,
     diff_lines,
     headline_of,
+    hurt_names,
     question_badge,
     run_badge,
     summary_of,
 )
 from rag_core.batch.records import RunHead, RunQuestion
+from rag_core.datamodel.drift import Affected, Change
 from rag_core.datamodel.question import Question
 
 
@@ -96,3 +98,15 @@ def test_lines_say_which_text_they_are_of() -> None:
     assert diff_lines("SELECT a\nFROM t", "SELECT b\nFROM t") == ["- SELECT a", "+ SELECT b", "  FROM t"]
     assert diff_lines("", "x") == ["+ x"]
     assert diff_lines("x", "x") == ["  x"]
+
+
+def test_whom_a_change_hurts_is_named_once() -> None:
+    affected = (
+        Affected(kind="expectation", id="a:row_count", question_id="a"),
+        Affected(kind="plan", plan_id="p1", id="p1", question_id="a"),
+        Affected(kind="metric", metric="revenue", id="revenue"),
+    )
+    change = Change(
+        change_id="c", kind="column_removed", object="s.t.c", severity="breaking", affected=affected, table="s.t"
+    )
+    assert hurt_names(change) == ["a", "revenue"]
