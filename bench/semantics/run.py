@@ -1,6 +1,6 @@
 """Asks the matcher every question it should answer or refuse, and counts right, refused and wrong-but-confident.
 
-    python -m bench.semantics.run --dsn postgresql://... [--sets facts,paraphrases,refusals,holdout] [--verbose]
+    python -m bench.semantics.run --dsn postgresql://... [--sets facts,paraphrases,refusals,holdout,fresh] [--verbose]
 
 The warehouse must hold the sample (`python -m sample.warehouse.load`). Nothing is sampled: all wordings are asked.
 """
@@ -45,7 +45,7 @@ def main(argv: list[str] | None = None) -> int:
     """Runs the sets that are asked for; ends with 1 where one answer is wrong but confident."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dsn", required=True)
-    parser.add_argument("--sets", default="facts,paraphrases,refusals,holdout")
+    parser.add_argument("--sets", default="facts,paraphrases,refusals,holdout,fresh")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args(argv)

@@ -34,12 +34,20 @@ class FigureChooser:
                 labels = tuple(self.model.label(name) for name in able)
                 raise Unclear(f"{span.text!r} may mean {' or '.join(labels)}", text=span.text, options=labels)
             name = able[0] if able else options[0]
+            self._check_size(found, span, name)
             names.append(name)
             self.meanings[span.start, span.end] = f"{self.model.label(name)} (metric {name})"
         names.extend(self._vague(found, self._with_refined(found, names)))
         if not names:
             names.extend(self._ranked_by(found))
         return list(dict.fromkeys(names))
+
+    def _check_size(self, found: Reading, span: Span, name: str) -> None:
+        """ "Size of orders" is no number of orders; "size of the backlog" is."""
+        metric = self.model.metrics[name]
+        counted = metric.type == "simple" and self._has_unit(name, {COUNT_UNIT})
+        if found.size_of is not None and counted and 0 <= span.start - found.size_of.end <= len(" of the "):
+            raise Unclear(f"{found.size_of.text} {span.text}: it is not clear whether how many or how large is asked")
 
     def _with_refined(self, found: Reading, names: list[str]) -> list[str]:
         return names + [item.target for span in found.modifiers for item in span.of("modifier")]

@@ -52,6 +52,8 @@ class WordReader(ReaderState):
         kinds = ("share", "running", "trend", "average", "compare", "total", "size", "course")
         kind = next(name for name in kinds if span.has(name))
         setattr(self.found, kind, True)
+        if kind == "size" and span.text.lower().endswith("of"):
+            self.found.size_of = span
         if kind in ("size", "course"):
             self._used(span, "said without meaning")
             return

@@ -60,6 +60,7 @@ class Reading:
     which: Span | None = None
     asks: Span | None = None
     size: bool = False
+    size_of: Span | None = None
     ranked: Span | None = None
     within: list[Span] = field(default_factory=list)
     course: bool = False

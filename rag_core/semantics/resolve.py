@@ -269,6 +269,9 @@ class Resolver(FigureChooser):
         metric = metrics[0]
         if found.rank is not None and found.summed:
             raise Unclear("the sum over what is ranked first is not supported: ask for the ranking")
+        if _shares_of_ranked(found):
+            options = ("the share of each", "their share together")
+            raise Unclear("the share of each that is ranked, or of all of them together?", options=options)
         if found.rank is None:
             ordered = found.note if dimensions else None
             return ordered, None, ()
@@ -295,3 +298,11 @@ class Resolver(FigureChooser):
         if ranked in within or {ranked, *within} != set(dimensions):
             raise Unclear("it is not clear what is ranked within what: ask for the top products in each region")
         return within
+
+
+def _shares_of_ranked(found: Reading) -> bool:
+    """ "The revenue share of the top 10 customers": each share, or their sum."""
+    if not found.share or found.rank_count is None or found.rank_count < 2:
+        return False
+    starts = {role: span.start for span, role in reversed(found.used) if role in ("share", "rank")}
+    return "share" in starts and "rank" in starts and starts["share"] < starts["rank"]

@@ -166,6 +166,8 @@ def test_without_declared_readings_every_use_is_asked_back(
         ("Top 3 regions and segments by revenue in 2025", "ranked within what"),
         ("Revenue next quarter", "the one after it"),
         ("Size of the Benelux region in 2025", "no figure"),
+        ("Size of orders by region in 2025", "how many or how large"),
+        ("Revenue share of the top 10 customers in 2025", "of all of them together"),
         ("How dependent was DACH on enterprise customers in 2025?", "no figure|which figure"),
         ("Why did headcount fall in 2025?", "Why"),
         ("Why did customers leave in 2025 and where?", "where"),
