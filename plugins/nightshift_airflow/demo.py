@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from nightshift_airflow import demo_drift
 from nightshift_airflow.defaults import read_batch_files
 from nightshift_airflow.rest import AirflowClient, RunProgress
 from nightshift_airflow.server import AirflowServer
@@ -91,6 +92,9 @@ def run_demo(settings: Settings) -> None:
             steps.note(task, "started")
         with steps.step("Store migrated, sample warehouse loaded"):
             bring_up(settings)
+        if settings.embedded_warehouse and demo_drift.is_changed(settings):
+            with steps.step("Sample warehouse put back: a demo was cut off"):
+                demo_drift.put_back(settings)
         with steps.step("Sample documents built") as task:
             built = build_documents(sample_documents_folder(settings))
             steps.note(task, f"{len(built)} files")
@@ -107,8 +111,27 @@ def run_demo(settings: Settings) -> None:
                 {"ingest_documents": {}, "detect_schema_drift": {}},
             )
             _run_dags(steps, client, "DAGs: question batches", {dag_id: {} for dag_id in batches})
+            if settings.embedded_warehouse and f"batch_{demo_drift.BATCH}" in batches:
+                _run_second_night(steps, client, settings)
         finally:
             client.close()
+
+
+def _run_second_night(steps: Steps, client: AirflowClient, settings: Settings) -> None:
+    """Changes the warehouse, lets the drift DAG find it, runs the batch again, and puts the sample back."""
+    renamed = f"{demo_drift.RENAMED} is now {demo_drift.NEW_NAME}, {demo_drift.DROPPED} is gone"
+    try:
+        with steps.step(f"Warehouse changed: {renamed}"):
+            demo_drift.change_sample(settings)
+        _run_dags(steps, client, "DAG: detect schema drift", {"detect_schema_drift": {}})
+        demo_drift.show_changes(settings, console)
+        again = {f"batch_{demo_drift.BATCH}": {"run_date": demo_drift.SECOND_NIGHT}}
+        _run_dags(steps, client, "DAG: the nightly batch again", again)
+        demo_drift.show_answers(settings, console)
+    finally:
+        with steps.step("Sample warehouse put back") as task:
+            report = demo_drift.put_back(settings)
+            steps.note(task, f"{len(report.reverted)} events closed themselves")
 
 
 def show_results(settings: Settings) -> None:

@@ -35,7 +35,8 @@ class AirflowClient:
     def __init__(self, url: str, username: str, password: str) -> None:
         self._url = url
         self._login = {"username": username, "password": password}
-        self._http = httpx.Client(base_url=url, timeout=30)
+        # An Airflow whose tasks keep all cores busy answers late; one that is not there is known at once.
+        self._http = httpx.Client(base_url=url, timeout=httpx.Timeout(120, connect=10))
         self._token: str | None = None
 
     def close(self) -> None:
@@ -115,6 +116,20 @@ class AirflowClient:
             key = item["state"] or "waiting"
             counts[key] = counts.get(key, 0) + 1
         return RunProgress(dag_id, run_id, state, counts)
+
+    def open_requests(self, dag_id: str, run_id: str) -> list[dict[str, Any]]:
+        """What a run asks of a person and has no answer to yet: `task_instance`, `subject`, `body`, `options`."""
+        path = f"/dags/{quote(dag_id, safe='')}/dagRuns/{quote(run_id, safe='')}/hitlDetails"
+        found: list[dict[str, Any]] = self._call("GET", path, params={"response_received": False})["hitl_details"]
+        return found
+
+    def decide(self, request: dict[str, Any], option: str, params: dict[str, Any] | None = None) -> None:
+        """Answers a request of `open_requests` with one of its options and values for its form."""
+        task = request["task_instance"]
+        path = "/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}/hitlDetails".format(
+            **{name: quote(str(task[name]), safe="") for name in ("dag_id", "dag_run_id", "task_id", "map_index")}
+        )
+        self._call("PATCH", path, json={"chosen_options": [option], "params_input": params or {}})
 
     def follow(
         self,

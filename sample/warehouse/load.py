@@ -21,11 +21,11 @@ class WarehouseNotEmptyError(Exception):
     """The database holds tables that this loader did not make: choose an empty database for the sample."""
 
 
-def load_warehouse(conninfo: str, *, seed: int = 7) -> dict[str, int]:
+def load_warehouse(conninfo: str, *, seed: int = 7, anew: bool = False) -> dict[str, int]:
     """Create and fill the sample warehouse; return the rows of each table by ``schema.table``.
 
-    Connects as an owner of the database. What the same seed and generator version loaded is only counted,
-    what another one loaded is dropped and made anew. Grants nothing to anybody.
+    Connects as an owner of the database. What the same seed and generator version loaded is only counted, or with
+    `anew` dropped and made again as what another one loaded is. Grants nothing to anybody.
 
     Raises ``WarehouseNotEmptyError`` if tables of others are in the way, ``psycopg.Error`` if the database
     refuses; either leaves the database as it was.
@@ -33,7 +33,7 @@ def load_warehouse(conninfo: str, *, seed: int = 7) -> dict[str, int]:
     with psycopg.connect(conninfo, application_name="nightshift sample") as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         present = _marker(connection)
-        if present != marker(seed):
+        if anew or present != marker(seed):
             if present is None:
                 _refuse_foreign_tables(connection)
             else:
