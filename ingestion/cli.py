@@ -8,12 +8,12 @@ from typing import Annotated
 
 import psycopg
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from ingestion.config import IngestionRules, load_rules
 from ingestion.eval_cli import retrieval_command
 from ingestion.listing import list_documents
+from ingestion.progress import IngestProgress
 from ingestion.retry import find_retry_target, forget_version
 from rag_core.cli.eval import eval_group
 from rag_core.cli.output import JsonOption, console, emit, error_console
@@ -79,7 +79,7 @@ def retry_command(
     document_id: Annotated[str, typer.Argument(help="Id of the document, as `documents list --json` shows it.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Process one document again, whatever its state."""
+    """Process one document again, whatever its state: a locked one with NIGHTSHIFT_INGESTION__PASSWORDS, say."""
     with open_services() as services:
         target = find_retry_target(services.store, document_id)
         forget_version(services.store, document_id)
@@ -118,22 +118,13 @@ def _ingest(
     from ingestion.pipeline import ingest  # noqa: PLC0415 - heavy
 
     rules: IngestionRules = load_rules(services.config_path(services.settings.ingestion.config))
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=error_console, transient=True) as bar:
-        task = bar.add_task("Ingesting", total=None, note="")
+    with IngestProgress(error_console) as bar:
 
         def report(progress: Report) -> None:
-            note = f"{progress.embeddings} embeddings"
-            bar.update(task, total=progress.total, completed=progress.done, note=note)
+            bar.update("documents", progress.done, progress.total, f"{progress.embeddings} embeddings")
 
         def report_build(done: int, total: int) -> None:
-            bar.update(task, total=total, completed=done, note="chunks, index of the new embedding model")
+            bar.update("chunks", done, total, "for the index of the new embedding model")
 
         try:
             outcome = ingest(
@@ -146,6 +137,7 @@ def _ingest(
                 max_delete_share=max_delete,
                 only=only,
                 chat_model=services.chat_model,
+                passwords=services.settings.ingestion.passwords,
                 on_progress=report,
                 on_build=report_build,
             )

@@ -21,11 +21,13 @@ from ingestion.formats.detect import Format, decode_text, detect_binary, detect_
 from ingestion.frontmatter import split_frontmatter
 from ingestion.pdf_layout import Page, layout_blocks
 
-CONVERTER_VERSION = "1"
+CONVERTER_VERSION = "2"
 """Counts up whenever the same bytes would give other blocks; part of a document's key."""
 
 _STAMP = 25
 """Characters that a scanned page may carry without being a page of text."""
+# A full stop before anything else belongs to the name.
+_ENDINGS = re.compile(r"(?<=.)(?:\.(?:md|markdown|html?|txt|ya?ml|json))?\.[A-Za-z][A-Za-z0-9]{0,7}\Z")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -211,10 +213,9 @@ def _title(file: SourceFile, metadata: dict[str, Any], blocks: Sequence[Block]) 
 
 
 def _stem(file: SourceFile) -> str:
-    """The file's name as a title: without suffixes, words apart."""
+    """The file's name as a title: without its endings, words apart."""
     name = PurePosixPath(file.relative_path).name
-    stem = name.split(".")[0] or name
-    words = re.sub(r"[-_]+", " ", stem).strip() or stem
+    words = re.sub(r"[-_]+", " ", _ENDINGS.sub("", name)).strip() or name
     return words[0].upper() + words[1:] if words.islower() else words
 
 

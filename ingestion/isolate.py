@@ -17,11 +17,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
+
+from pydantic import SecretStr
 
 from ingestion.config import ConversionLimits
 from ingestion.documents import Block, ConvertedDocument, DocumentState, SourceFile
@@ -35,10 +38,14 @@ _GROWN = 0.6
 
 
 class IsolatedConverter:
-    """Converts files one after another in one worker process. Use it as a context manager; calls are serialised."""
+    """Converts files one after another in one worker process. Use it as a context manager; calls are serialised.
 
-    def __init__(self, limits: ConversionLimits) -> None:
+    `passwords` are tried in turn on a file that is locked.
+    """
+
+    def __init__(self, limits: ConversionLimits, *, passwords: Sequence[SecretStr] = ()) -> None:
         self._limits = limits
+        self._passwords = tuple(passwords)
         self._worker: _Worker | None = None
         self._lock = threading.Lock()
 
@@ -55,12 +62,20 @@ class IsolatedConverter:
         """Process id of the worker, None where none runs."""
         return None if self._worker is None else self._worker.pid
 
-    def convert(self, file: SourceFile, *, password: str | None = None) -> ConvertedDocument:
-        """The converted document.
+    def convert(self, file: SourceFile) -> ConvertedDocument:
+        """The converted document; of a locked one the first password that opens it is taken.
 
         Too much memory gives the state too_large, a timeout or a crash the state quarantined; the next file gets a
         new worker.
         """
+        document = self._convert(file, None)
+        for password in self._passwords:
+            if document.state != "encrypted":
+                break
+            document = self._convert(file, password.get_secret_value())
+        return document
+
+    def _convert(self, file: SourceFile, password: str | None) -> ConvertedDocument:
         with self._lock:
             try:
                 if self._worker is not None and not self._worker.is_alive():

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from ingestion import runs
 from ingestion.comparison import KnownDocument, compare
 from ingestion.config import IngestionRules
@@ -173,9 +175,12 @@ def ingest_batch(
     *,
     rules: IngestionRules,
     chat_model: ChatModel | None = None,
+    passwords: Sequence[SecretStr] = (),
     on_progress: OnProgress | None = None,
 ) -> int:
     """Works off what is left of one batch of a planned run; returns how many documents that were.
+
+    `passwords` are tried on locked files, `chat_model` is asked where the rules want it.
 
     What goes wrong with a document becomes its state. Raises only what concerns all: an unreachable store, an index
     that another embedding model serves.
@@ -184,7 +189,7 @@ def ingest_batch(
     files = runs.open_items(store, run_id, batch)
     worker = DocumentWorker(store, embedder, rules, version, run_id, chat_model=chat_model)
     done = embeddings = 0
-    with IsolatedConverter(rules.conversion) as converter:
+    with IsolatedConverter(rules.conversion, passwords=passwords) as converter:
         for file, computed in worker.work_off(files, converter):
             done += 1
             embeddings += computed
@@ -248,6 +253,7 @@ def ingest(
     max_delete_share: float = MAX_DELETE_SHARE,
     only: str | None = None,
     chat_model: ChatModel | None = None,
+    passwords: Sequence[SecretStr] = (),
     on_progress: OnProgress | None = None,
     on_build: Callable[[int, int], None] | None = None,
 ) -> IngestOutcome:
@@ -266,7 +272,16 @@ def ingest(
                 done_so_far, computed_so_far = before[0] + progress.done, before[1] + progress.embeddings
                 on_progress(Progress(done_so_far, plan.pending, computed_so_far, progress.path))
 
-        ingest_batch(store, embedder, plan.run_id, batch, rules=rules, chat_model=chat_model, on_progress=report)
+        ingest_batch(
+            store,
+            embedder,
+            plan.run_id,
+            batch,
+            rules=rules,
+            chat_model=chat_model,
+            passwords=passwords,
+            on_progress=report,
+        )
         done += latest.done
         embeddings += latest.embeddings
     return finish_ingest(store, embedder, plan.run_id, prune=prune, max_delete_share=max_delete_share)

@@ -37,7 +37,13 @@ def plan_scheduled_ingest(services: Services, paths: Sequence[str], *, group_siz
 def ingest_group(services: Services, run_id: str, group: int) -> int:
     """Works off one group; returns the number of documents."""
     return ingest_batch(
-        services.store, services.embedder, run_id, group, rules=_rules(services), chat_model=services.chat_model
+        services.store,
+        services.embedder,
+        run_id,
+        group,
+        rules=_rules(services),
+        chat_model=services.chat_model,
+        passwords=services.settings.ingestion.passwords,
     )
 
 

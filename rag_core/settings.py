@@ -63,10 +63,11 @@ class EmbeddingSettings(BaseModel):
 
 
 class IngestionSettings(BaseModel):
-    """Where ingestion finds its rules and, for the scheduled run, its documents."""
+    """Where ingestion finds its rules and, for the scheduled run, its documents; passwords to try on locked files."""
 
     config: Path = Path("config/ingestion.yaml")
     sources: list[Path] = []
+    passwords: list[SecretStr] = []
 
 
 class BatchSettings(BaseModel):
@@ -75,6 +76,13 @@ class BatchSettings(BaseModel):
     folder: Path = Path("config/batches")
     question_seconds: float = 120.0
     question_steps: int = 30
+
+
+class ReportSettings(BaseModel):
+    """Where the result tables are copied to beside the store: a warehouse of any kind, with credentials to write."""
+
+    mirror_dsn: SecretStr | None = None
+    mirror_schema: str = Field(default="nightshift_reports", pattern=r"^[a-z][a-z0-9_]{0,62}$")
 
 
 class NotifySettings(BaseModel):
@@ -135,6 +143,7 @@ class Settings(BaseSettings):
     batch: BatchSettings = BatchSettings()
     airflow: AirflowSettings = AirflowSettings()
     notify: NotifySettings = NotifySettings()
+    reports: ReportSettings = ReportSettings()
     alerts: AlertSettings = AlertSettings()
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("OPENAI_API_KEY"))
 
