@@ -23,7 +23,16 @@ MAX_WAITING = 8
 # After this long, what may have changed outside is read again before the next question.
 FRESH_SECONDS = 300.0
 # Built from the outside world; the connections and the embedding model outlive them.
-_CHANGING = ("catalog_cache", "policy", "semantic_model", "values", "search", "orchestrator", "batch_runner")
+_CHANGING = (
+    "catalog_cache",
+    "policy",
+    "semantic_model",
+    "values",
+    "search",
+    "orchestrator",
+    "batch_runner",
+    "schema_gate",
+)
 
 
 class PageServices:

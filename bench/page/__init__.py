@@ -1,0 +1,1 @@
+"""How quick the page is."""
