@@ -82,6 +82,7 @@ def ask_questions() -> None:
 
         with open_context() as services:
             outcome = services.batch_runner.finish(run["run_id"])
+            services.copy_reports(outcome)
             return outcome.model_dump(mode="json", exclude={"questions"})
 
     run = start()

@@ -80,6 +80,7 @@ def publish(run: dict) -> dict:
 
     with open_context() as services:
         outcome = services.batch_runner.finish(run["run_id"])
+        services.copy_reports(outcome)
         return outcome.model_dump(mode="json", exclude={"questions"})
 
 

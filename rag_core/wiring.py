@@ -22,13 +22,15 @@ from rag_core.settings import Settings, load_settings
 if TYPE_CHECKING:
     from rag_core.batch.gate import SchemaGate
     from rag_core.batch.runner import BatchRunner
-    from rag_core.connectors.base import ChatModel, Embedder, Warehouse
+    from rag_core.connectors.base import ChatModel, Embedder, TableWriter, Warehouse
     from rag_core.connectors.chat_model_ledger import ModelCallLedger
     from rag_core.datamodel.catalog import Catalog
+    from rag_core.datamodel.report import BatchOutcome
     from rag_core.graph.build import Orchestrator
     from rag_core.graph.checkpoints import Checkpoints
     from rag_core.policy.rules import Policy
     from rag_core.policy.sql_guard import SqlGuard
+    from rag_core.reports.mirror import ReportMirror
     from rag_core.retrieval.search import HybridSearch
     from rag_core.schema.alerts import Channel
     from rag_core.schema.cache import CatalogCache
@@ -47,6 +49,7 @@ class Services:
         self.settings = settings
         self._guard: tuple[Catalog, SqlGuard] | None = None
         self._principals: dict[str, Services] = {}
+        self._writer: TableWriter | None = None
 
     def __enter__(self) -> Services:
         return self
@@ -63,6 +66,9 @@ class Services:
             if asked is not None:
                 asked.close()
         self._principals.clear()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
         for name in ("warehouse", "checkpoints", "store"):
             opened = self.__dict__.pop(name, None)
             if opened is not None:
@@ -287,6 +293,23 @@ class Services:
             reports_folder=self.settings.home / "reports",
             schema_gate=lambda: self.schema_gate,
         )
+
+    @cached_property
+    def report_mirror(self) -> ReportMirror | None:
+        """Copies published runs to a warehouse; None where none is set."""
+        from rag_core.connectors.table_writers import open_table_writer  # noqa: PLC0415 - drivers
+        from rag_core.reports.mirror import ReportMirror  # noqa: PLC0415
+
+        dsn = self.settings.reports.mirror_dsn
+        if dsn is None:
+            return None
+        self._writer = open_table_writer(dsn.get_secret_value(), setting="NIGHTSHIFT_REPORTS__MIRROR_DSN")
+        return ReportMirror(self.store, self._writer, self.settings.reports.mirror_schema)
+
+    def copy_reports(self, outcome: BatchOutcome) -> None:
+        """Copies a run that was published to the warehouse of the reports, where one is set; safe to repeat."""
+        if self.report_mirror is not None:
+            self.report_mirror.copy_outcome(outcome)
 
     @cached_property
     def schema_gate(self) -> SchemaGate:

@@ -67,6 +67,7 @@ def run_command(
             outcome = runner.resume(unfinished, progress=progress)
         else:
             outcome = runner.run(batch, run_date, publish=publish, progress=progress)
+        services.copy_reports(outcome)
     emit(outcome, as_json=as_json, render=lambda: _render(outcome))
     if outcome.failed or outcome.quarantined:
         raise typer.Exit(1)
@@ -243,6 +244,8 @@ def _review(decision: str, batch: str, question_id: str, by: str, note: str, dat
             by=by,
             note=note,
         )
+        if services.report_mirror is not None:
+            services.report_mirror.copy(batch, run_date)
     done = {"batch": batch, "question_id": question_id, "run_date": run_date, "decision": decision, "by": by}
     text = f"{question_id} of {batch} for {run_date.isoformat()}: {decision} by {by}"
     emit(done, as_json=as_json, render=lambda: console.print(text, markup=False, highlight=False))

@@ -125,3 +125,20 @@ class ChatModel(Protocol):
 
 
 JsonObject = Mapping[str, Any]
+
+
+class TableWriter(Protocol):
+    """Runs statements of one dialect; `close` ends the session."""
+
+    @property
+    def dialect(self) -> str:
+        """Name of the dialect, as sqlglot knows it."""
+        ...
+
+    def run(self, statements: Sequence[str], *, atomic: bool = False) -> None:
+        """Runs the statements in order; `atomic` ones all or none. Raises ServiceUnavailable with one line."""
+        ...
+
+    def close(self) -> None:
+        """Ends the session."""
+        ...

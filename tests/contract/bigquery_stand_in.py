@@ -120,8 +120,9 @@ class BigQueryStandIn(Loopback):
         cursor.execute(f"SET TimeZone = '{zone}'")
         try:
             sql = self._translated(configuration["query"]["query"])
-            # BigQuery compiles a statement before it makes a job of it.
-            cursor.execute("EXPLAIN " + sql)
+            # BigQuery compiles a statement before it makes a job of it, but not what a script does.
+            if not sql.startswith("BEGIN"):
+                cursor.execute("EXPLAIN " + sql)
         except (duckdb.Error, sqlglot.errors.SqlglotError) as error:
             return _refusal(str(error) if isinstance(error, duckdb.Error) else "Parser Error")
         self.jobs[identity] = {
@@ -134,7 +135,12 @@ class BigQueryStandIn(Loopback):
     def _translated(self, text: str) -> str:
         local = re.sub(r"`acme`\.`shop`\.(?:INFORMATION_SCHEMA\.|(?=__))", "meta.", text)
         local = local.replace("`acme.shop.", "`shop.").replace("`acme`.shop.", "shop.")
+        if local.startswith("BEGIN TRANSACTION;"):
+            return "; ".join(part.sql(dialect="duckdb") for part in sqlglot.parse(local, read="bigquery") if part)
         tree = sqlglot.parse_one(local, read="bigquery")
+        for kind in tree.find_all(sqlglot.exp.DataType):
+            if kind.is_type("decimal") and not kind.expressions:
+                kind.replace(sqlglot.exp.DataType.build("decimal(38, 9)"))
         names = [item.alias_or_name for item in getattr(tree, "selects", [])]
         if len(names) != len(set(names)):
             raise duckdb.BinderException("duplicate")

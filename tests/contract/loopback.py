@@ -46,6 +46,9 @@ class Statement:
             self.rows = self._cursor.fetchall()
         except duckdb.Error as error:
             self.error = error
+            if sql.startswith("BEGIN"):
+                # A script that fails takes its transaction with it.
+                self._cursor.execute("ROLLBACK")
         finally:
             self.done.set()
 

@@ -150,7 +150,8 @@ class SnowflakeStandIn(Loopback):
     def _query(self, headers: dict[str, str], body: dict[str, Any]) -> dict[str, Any]:
         lowered = {key.lower(): value for key, value in headers.items()}
         session = self.sessions[lowered["authorization"].split('"')[1]]
-        self.parameters.append({**session, **(body.get("parameters") or {})})
+        known = {key: value for key, value in session.items() if key != "TRANSACTION"}
+        self.parameters.append({**known, **(body.get("parameters") or {})})
         identity = str(uuid.uuid4())
         try:
             self.statements[identity] = self._start(body["sqlText"], session)
@@ -167,10 +168,16 @@ class SnowflakeStandIn(Loopback):
         if shown is not None:
             return SHOWN[shown[1]]
         explained = text.removeprefix("EXPLAIN USING JSON ")
+        if text in ("BEGIN", "COMMIT", "ROLLBACK"):
+            # What a session writes in a transaction is seen by others at its end.
+            cursor = session.setdefault("TRANSACTION", self.database.cursor())
+            if text != "BEGIN":
+                del session["TRANSACTION"]
+            return Statement(cursor, text)
         tree = normalize_identifiers(sqlglot.parse_one(explained, read="snowflake"), dialect="snowflake")
         sql = tree.sql(dialect="duckdb")
         sql = re.sub(r"information_schema\.", "meta.", sql, flags=re.IGNORECASE)
-        cursor = self.database.cursor()
+        cursor = session.get("TRANSACTION") or self.database.cursor()
         cursor.execute(f"SET TimeZone = '{session.get('TIMEZONE', 'UTC')}'")
         cursor.execute(f"SET VARIABLE role = '{session['ROLE']}'")
         cursor.execute("SET search_path = 'shop'")
