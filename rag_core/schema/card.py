@@ -2,70 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from rag_core.datamodel.catalog import Catalog, CatalogColumn, CatalogTable
+from rag_core.schema.card_choice import Chosen, Links, choose, score_tables
+from rag_core.schema.joins import Join
 
 DEFAULT_TOKENS = 1_800
-MIN_TABLES = 3
 # English and SQL of code models: a little under four characters a token.
 CHARACTERS_PER_TOKEN = 3.4
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_STOP = frozenset(
-    re.findall(
-        r"\w+",
-        """a an and are as at by did do does each for from had has have how in is it its many me much of on or our
-        over per show that the their there they this to was we were what when where which who with""",
-    )
+_TRIES = 6
+_SHORT_TYPES = (
+    ("character varying", "varchar"),
+    ("timestamp without time zone", "timestamp"),
+    ("timestamp with time zone", "timestamptz"),
+    ("time without time zone", "time"),
+    ("double precision", "float8"),
 )
-
-
-def name_words(text: str) -> list[str]:
-    """Words of a name or sentence in lower case, plural endings taken off, so that `OrderLines` meets `order line`."""
-    return [_singular(part.lower()) for part in _PARTS.findall(text) if part.lower() not in _STOP]
-
-
-def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
-        return word[:-1]
-    return word
-
-
-def score_tables(
-    question: str, tables: Sequence[CatalogTable], values: Mapping[str, Iterable[str]] | None = None
-) -> list[tuple[float, CatalogTable]]:
-    """Each table with its score for the question, best first, ties by name.
-
-    A word that few tables know weighs more; in the table's name it counts three times, in a column's name twice, in a
-    comment once. `values` are known values by `schema.table.column`; one that stands in the question counts four.
-    """
-    wanted = Counter(name_words(question))
-    holders: Counter[str] = Counter()
-    fields = []
-    for table in tables:
-        name = set(name_words(table.name))
-        columns = {word for column in table.columns for word in name_words(column.name)}
-        comments = set(name_words(" ".join([table.comment or "", *(column.comment or "" for column in table.columns)])))
-        labels = {word for column in table.columns for label in column.enum_labels for word in name_words(label)}
-        fields.append((name, columns, comments | labels))
-        holders.update(name | columns | comments | labels)
-    lowered = f" {' '.join(name_words(question))} "
-    scored = []
-    for table, (name, columns, comments) in zip(tables, fields, strict=True):
-        score = 0.0
-        for word in wanted:
-            weight = math.log(1 + len(tables) / (1 + holders[word]))
-            score += weight * (3 * (word in name) + 2 * (word in columns) + (word in comments))
-        for path, known in sorted((values or {}).items()):
-            if path.rsplit(".", 1)[0] == table.qualified_name:
-                score += 4 * sum(1 for value in known if f" {' '.join(name_words(value))} " in lowered)
-        scored.append((round(score, 6), table))
-    return sorted(scored, key=lambda pair: (-pair[0], pair[1].qualified_name))
 
 
 def build_card(
@@ -74,101 +30,133 @@ def build_card(
     *,
     tokens: int = DEFAULT_TOKENS,
     values: Mapping[str, Iterable[str]] | None = None,
+    joins: Iterable[Join] = (),
 ) -> str:
-    """Markdown-like text of the best tables with columns, types, short comments, known values and joins.
+    """Markdown-like text of the tables and columns that matter, with types, short comments, known values and joins.
 
-    The best tables come in until the budget is used, and the tables that join two chosen ones with them; at least three
-    stand on the card, without comments where the budget is tight. Tables are listed by name, so that the same set gives
-    the same text whatever their scores.
+    Where the budget is tight, columns that nothing speaks for are left out, and a table says that it has more; the same
+    question always gives the same text, tables by name and columns in their own order. Besides the declared joins only
+    usable ones of `joins` are told.
     """
     readable = [table for table in catalog.tables if table.readable]
+    inferred = [join for join in joins if join.status == "usable" and join.source == "inferred"]
     scored = score_tables(question, readable, values)
+    links = _links(readable, inferred)
     budget = tokens * CHARACTERS_PER_TOKEN
-    chosen: list[CatalogTable] = []
-    used = 0.0
-    for score, table in scored:
-        if len(chosen) >= MIN_TABLES and score <= 0:
-            break
-        size = len(_render(table, values, comments=True))
-        if used + size > budget:
-            if len(chosen) >= MIN_TABLES:
-                continue
-            size = len(_render(table, values, comments=False))
-        chosen.append(table)
-        used += size
-    chosen += _bridges(chosen, readable)
-    chosen.sort(key=lambda table: table.qualified_name)
-    comments = used <= budget
-    lines = [_render(table, values, comments=comments) for table in chosen]
-    joins = _joins(chosen)
-    if joins:
-        lines.append("Joins:\n" + "\n".join(f"- {join}" for join in joins))
+    whole = sum(_size(table, column, comments=True) for table in readable for column in (None, *table.columns))
+    comments = whole <= budget
+    schemas = {table.schema_name for table in readable}
+    short = len(schemas) == 1 and schemas <= set(catalog.search_path)
+
+    def within(part: float) -> str:
+        chosen = choose(scored, links, part, partial(_size, comments=comments))
+        return _text(chosen, inferred, values, comments=comments, short=short)
+
+    best = within(budget)
+    if len(best) <= budget:
+        return best
+    # What joins and values take is known only when the tables are, so that the part of the columns is searched for.
+    best, low, high = within(0), 0.0, budget
+    for _ in range(_TRIES):
+        middle = (low + high) / 2
+        text = within(middle)
+        if len(text) <= budget:
+            best, low = text, middle
+        else:
+            high = middle
+    return best
+
+
+def _text(
+    chosen: Sequence[Chosen],
+    inferred: Sequence[Join],
+    values: Mapping[str, Iterable[str]] | None,
+    *,
+    comments: bool,
+    short: bool,
+) -> str:
+    ordered = sorted(chosen, key=lambda item: item.table.qualified_name)
+    lines = [_render(item, values, comments=comments) for item in ordered]
+    told = _joins([item.table for item in ordered], inferred, short=short)
+    if told:
+        lines.append("Joins:\n" + "\n".join(f"- {join}" for join in told))
     return "\n".join(lines)
 
 
-def _bridges(chosen: Sequence[CatalogTable], tables: Sequence[CatalogTable]) -> list[CatalogTable]:
-    """Tables that link two chosen ones which nothing links directly."""
-    names = {table.qualified_name for table in chosen}
-    found = []
-    for table in tables:
-        if table.qualified_name in names:
-            continue
-        targets = {key.target for key in table.foreign_keys} & names
-        sources = {
-            other.qualified_name
-            for other in chosen
-            if any(k.target == table.qualified_name for k in other.foreign_keys)
-        }
-        linked = targets | sources
-        if len(linked) >= 2 and sources and targets:
-            found.append(table)
-    return found
+def _links(tables: Sequence[CatalogTable], joins: Sequence[Join]) -> Links:
+    found: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    pairs = [(t.qualified_name, k.columns, k.target, k.target_columns) for t in tables for k in t.foreign_keys]
+    pairs += [(join.left_table, join.left_columns, join.right_table, join.right_columns) for join in joins]
+    for left, left_columns, right, right_columns in pairs:
+        found[left][right].update(left_columns)
+        found[right][left].update(right_columns)
+    return {table: {other: frozenset(columns) for other, columns in others.items()} for table, others in found.items()}
 
 
 def _quote(name: str) -> str:
     return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else f'"{name}"'
 
 
-def _render(table: CatalogTable, values: Mapping[str, Iterable[str]] | None, *, comments: bool) -> str:
+def _head(table: CatalogTable, *, comments: bool) -> str:
     head = f"{_quote(table.schema_name)}.{_quote(table.name)}"
     if comments and table.comment:
         head += f" -- {_one_line(table.comment, 110)}"
-    primary = {column for key in table.keys if key.primary for column in key.columns}
-    lines = [head]
-    for column in table.columns:
-        if column.readable:
-            lines.append("  " + _column(table, column, column.name in primary, values, comments=comments))
-    return "\n".join(lines)
+    return head
 
 
-def _column(
-    table: CatalogTable,
-    column: CatalogColumn,
-    primary: bool,
-    values: Mapping[str, Iterable[str]] | None,
-    *,
-    comments: bool,
-) -> str:
-    text = f"{_quote(column.name)} {column.type}" + (" PK" if primary else "")
-    known = list(column.enum_labels) or sorted((values or {}).get(f"{table.qualified_name}.{column.name}", ()))
+def _size(table: CatalogTable, column: CatalogColumn | None, *, comments: bool) -> int:
+    """Characters of a line of the card, without values."""
+    if column is None:
+        return len(_head(table, comments=comments)) + 1
+    return len(_column(column, primary=False, values=(), held=(), comments=comments)) + 3
+
+
+def _render(item: Chosen, values: Mapping[str, Iterable[str]] | None, *, comments: bool) -> str:
+    primary = {column for key in item.table.keys if key.primary for column in key.columns}
+    lines = [_head(item.table, comments=comments)]
+    for column in item.columns:
+        known = (values or {}).get(f"{item.table.qualified_name}.{column.name}", ()) if comments else ()
+        lines.append(
+            "  "
+            + _column(
+                column,
+                primary=column.name in primary,
+                values=list(column.enum_labels) or sorted(known),
+                held=item.values.get(column.name, ()),
+                comments=comments,
+            )
+        )
+    left = sum(column.readable for column in item.table.columns) - len(item.columns)
+    return "\n".join(lines) + (f"\n  ... {left} more" if left else "")
+
+
+def _column(column: CatalogColumn, *, primary: bool, values: Sequence[str], held: Sequence[str], comments: bool) -> str:
+    kind = column.type
+    for long, short in _SHORT_TYPES:
+        kind = kind.replace(long, short)
+    text = f"{_quote(column.name)} {kind}" + (" PK" if primary else "")
     notes = []
     if comments and column.comment:
         notes.append(_one_line(column.comment, 90))
-    if known:
-        shown = ", ".join(repr(_one_line(value, 30)) for value in known[:8])
-        notes.append(f"values {shown}{', ...' if len(known) > 8 else ''}")
+    # What the question names comes first, so that it is spelt as the column spells it.
+    listed = [*held, *(value for value in values if value not in held)]
+    most = 8 if comments else max(2, len(held[:4]))
+    if listed:
+        shown = ", ".join(repr(_one_line(value, 30)) for value in listed[:most])
+        notes.append(f"values {shown}{', ...' if len(listed) > most else ''}")
     return text + (f" -- {'; '.join(notes)}" if notes else "")
 
 
-def _joins(tables: Sequence[CatalogTable]) -> list[str]:
-    names = {table.qualified_name for table in tables}
-    joins = []
-    for table in tables:
-        for key in table.foreign_keys:
-            if key.target in names:
-                pairs = zip(key.columns, key.target_columns, strict=False)
-                joins.append(" AND ".join(f"{table.qualified_name}.{a} = {key.target}.{b}" for a, b in pairs))
-    return joins
+def _joins(tables: Sequence[CatalogTable], inferred: Sequence[Join], *, short: bool) -> list[str]:
+    """The joins between the tables; without the schema's name where there is one schema, which names find anyway."""
+    names = {table.qualified_name: table.name if short else table.qualified_name for table in tables}
+    known = [(t.qualified_name, k.columns, k.target, k.target_columns) for t in tables for k in t.foreign_keys]
+    known += [(join.left_table, join.left_columns, join.right_table, join.right_columns) for join in inferred]
+    return [
+        " AND ".join(f"{names[left]}.{a} = {names[right]}.{b}" for a, b in zip(ours, theirs, strict=False))
+        for left, ours, right, theirs in known
+        if left in names and right in names
+    ]
 
 
 def _one_line(text: str, length: int) -> str:
