@@ -123,6 +123,22 @@ def test_what_one_leg_alone_finds_is_fused_too(make_store: Callable[[], Store]) 
     assert any(scores.cosine is not None for scores in by_path.values())
 
 
+def test_a_command_is_found_as_it_was_written(make_store: Callable[[], Store], tmp_path: Path) -> None:
+    """A pipe inside a table's cell and in a fenced block: the words around it are found, and the text is verbatim."""
+    command = "kubectl get pods | grep -v Running"
+    (tmp_path / "fence.md").write_text(f"# Fenced\n\n```bash\n{command}\n```\n", encoding="utf-8")
+    escaped = command.replace("|", "\\|")
+    (tmp_path / "table.md").write_text(
+        f"# Table\n\n| task | run |\n|---|---|\n| list | `{escaped}` |\n", encoding="utf-8"
+    )
+    store = make_store()
+    ingest(store, EMBEDDER, [tmp_path], rules=IngestionRules(), source="docs")
+    passages = {each.path: each for each in HybridSearch(store, EMBEDDER).search(command, mode="bm25").passages}
+    assert command in passages["fence.md"].text
+    assert "&#124;" not in passages["table.md"].text
+    assert passages["table.md"].scores.bm25
+
+
 def test_long_words_long_texts_and_high_frequencies_stay_searchable(make_store: Callable[[], Store]) -> None:
     """What a tsvector drops or caps: words over two kilobytes, texts over a megabyte, more than 255 occurrences."""
     store = make_store()
