@@ -140,11 +140,13 @@ def _status_of_found(
     notes: list[str] = []
     used = {marker for claim in kept for marker in claim.markers}
     by_step = {item.step_id: item for item in outcomes}
+    said = {item.step_id for item in evidence.sql if item.marker in used}
+    said |= {item.step_id for item in evidence.passages if item.marker in used}
+    # A step whose result went into one that is said needs no sentence of its own.
+    said |= {name for step in plan.steps if step.step_id in said for name in step.depends_on}
     for step in plan.steps:
         outcome = by_step.get(step.step_id)
-        markers = {item.marker for item in evidence.sql if item.step_id == step.step_id}
-        markers |= {item.marker for item in evidence.passages if item.step_id == step.step_id}
-        if markers & used:
+        if step.step_id in said:
             continue
         if step.kind == "search":
             notes.append(f"The documents say nothing on this: {step.task}")

@@ -6,12 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
-from rag_core.datamodel.answer import Usage
-from rag_core.datamodel.plan import Plan, Step
+from rag_core.datamodel.answer import Usage, add_usage
+from rag_core.datamodel.plan import Plan, QueryType, Step
 from rag_core.graph.decompose import Decomposer
 from rag_core.graph.state import Request
+from rag_core.graph.subquestions import cut_question
 from rag_core.plans.strategies import Choice, StrategyStats, choose, question_class, reflection_helps, with_expectation
 from rag_core.workers.planner import Planner, plan_id
 
@@ -46,6 +46,13 @@ class Strategist:
             plan, usage = self._classified(request, asked, tables)
             return plan, usage, self._named(plan, plan.strategy, "it was asked for", asked)
         free, _ = self._classified(request, "metric", tables)
+        if asked == "decomposed":
+            cut, spent = self._cut(request, free, tables)
+            if cut is not None:
+                return cut, spent, self._named(cut, "decomposed", "it was asked for", asked)
+            plan, usage = self.planner.plan(request.question, request.run_date, strategy="model", tables=tables)
+            plan = plan.model_copy(update={"question_class": question_class(free)})
+            return plan, add_usage(spent, usage), self._named(plan, plan.strategy, "it was asked for", asked)
         if asked != "auto":
             plan, usage = self.planner.plan(request.question, request.run_date, strategy=asked, tables=tables)
             plan = plan.model_copy(update={"question_class": question_class(free)})
@@ -60,13 +67,27 @@ class Strategist:
             return free, Usage(), self._named(free, free.strategy, "it needs no model, or there is none", "auto")
         if name.endswith("partly understood"):
             rule = "words of it are not understood, which a model may be"
-            choice = choose(name, ("model", free.strategy), self.known(), rule)
-            if choice.strategy != "model":
+            choice = choose(name, ("model", "decomposed", free.strategy), self.known(), rule)
+            if choice.strategy == "decomposed":
+                cut, spent = self._cut(request, free, tables)
+                if cut is not None:
+                    return cut, spent, choice
+            elif choice.strategy != "model":
                 return free, Usage(), choice
         plan, usage = self.planner.plan(request.question, request.run_date, strategy="auto", tables=tables)
         plan = plan.model_copy(update={"question_class": name})
         why = "the model decides on the rest" if plan.strategy == "model" else "it is understood without a model"
         return plan, usage, self._named(plan, plan.strategy, why, "auto")
+
+    def _cut(self, request: Request, free: Plan, tables: Sequence[str]) -> tuple[Plan | None, Usage]:
+        """The plan of parts that a model cut; None where there is no model or it made no ordered parts."""
+        model = self.planner.chat_model
+        if model is None:
+            return None, Usage()
+        steps, usage = cut_question(model, request, tables, self.planner.matcher, self.planner.semantic_model)
+        if steps is None:
+            return None, usage
+        return _decomposed(request, steps).model_copy(update={"question_class": question_class(free)}), usage
 
     def _classified(self, request: Request, strategy: str, tables: Sequence[str]) -> tuple[Plan, Usage]:
         plan, usage = self.planner.plan(request.question, request.run_date, strategy=strategy, tables=tables)
@@ -103,7 +124,7 @@ class Strategist:
 
 def _decomposed(request: Request, steps: tuple[Step, ...]) -> Plan:
     kinds = {step.kind for step in steps}
-    query_type: Literal["both", "sql"] = "both" if len(kinds) == 2 else "sql"
+    query_type: QueryType = "both" if len(kinds) == 2 else "sql" if kinds == {"sql"} else "documents"
     return Plan(
         plan_id=plan_id(request.question, steps),
         question=request.question,
