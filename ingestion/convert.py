@@ -118,14 +118,14 @@ def _read_pdf(file: SourceFile, limits: ConversionLimits, password: str | None) 
     converter = _nightshift(pdf.pdf_converter())
     warnings: tuple[str, ...] = ()
     blocks: list[Block] | None = None
+    partial = ""
     if limits.layout_models is not None:
         missing = pdf_models.missing_for_models(limits.layout_models)
         if missing:
             warnings = (f"read from its lines, without layout models: {missing}",)
         else:
-            blocks = pdf_models.read_with_models(file.path, limits.layout_models, password)
+            blocks, partial = pdf_models.read_with_models(file.path, limits.layout_models, password)
             converter = _nightshift(pdf_models.models_converter())
-    partial = ""
     if content.failed:
         partial = f"{len(content.failed)} of {content.count} pages cannot be read: {_listed(content.failed)}"
     scans = [page.number for page in content.pages if page.images and not _holds_text(page)] if blocks is None else []

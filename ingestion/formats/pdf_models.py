@@ -32,13 +32,18 @@ def models_converter() -> str:
     return f"{docling_version()}, layout models"
 
 
-def read_with_models(path: Path, folder: Path, password: str | None) -> list[Block]:
-    """Blocks of a PDF as the models see it. Raises ConversionFault (corrupt) where Docling cannot read it."""
+def read_with_models(path: Path, folder: Path, password: str | None) -> tuple[list[Block], str]:
+    """Blocks of a PDF as the models see it, and what they could not read of it (empty: nothing).
+
+    Raises ConversionFault (corrupt) where Docling cannot read it at all.
+    """
     result = _converter(folder, password).convert(path, raises_on_error=False)
-    if result.status.value not in ("success", "partial_success"):
-        problems = "; ".join(error.error_message for error in result.errors) or str(result.status.value)
-        raise ConversionFault("corrupt", f"Docling's models cannot read it: {problems.splitlines()[0][:300]}")
-    return list(docling_blocks(result.document))
+    status = str(result.status.value)
+    problems = ("; ".join(error.error_message for error in result.errors) or status).splitlines()[0][:300]
+    if status not in ("success", "partial_success"):
+        raise ConversionFault("corrupt", f"Docling's models cannot read it: {problems}")
+    partial = f"Docling's models read a part of it: {problems}" if status == "partial_success" else ""
+    return list(docling_blocks(result.document)), partial
 
 
 @cache
