@@ -17,7 +17,7 @@ from rag_core.settings import load_settings
 from tests.chromium import Chromium
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
-COLOURS = 128
+COLOURS = 256
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def _log_in(browser: Chromium, server: AirflowServer) -> None:
         browser.run(f"document.querySelector('input[name={name}]').focus()")
         browser.type(text)
     browser.run("document.querySelector('button[type=submit]').click()")
-    browser.wait_for("document.querySelector('nav') !== null && !location.pathname.startsWith('/auth')")
+    browser.wait_for("document.querySelector('a[href$=\"plugin/nightshift\"]') !== null")
 
 
 def _open(browser: Chromium, url: str) -> None:
@@ -78,7 +78,8 @@ def _shoot(browser: Chromium, name: str) -> None:
     path = FOLDER / f"page-{name}.png"
     browser.screenshot(path)
     # Flat colours: a palette keeps the file a third of its size.
-    picture = Image.open(io.BytesIO(path.read_bytes())).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    picture = Image.open(io.BytesIO(path.read_bytes())).convert("RGB")
+    picture = picture.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     picture.save(path, optimize=True)
 
 
