@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 TORCH_INDEX_URL ?=
 export TORCH_INDEX_URL
 
-.PHONY: help setup up down demo test test-fast test-slow lint format typecheck check clean
+.PHONY: help setup up down demo test test-fast test-slow test-browser lint format typecheck check clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
@@ -32,6 +32,9 @@ test-fast: setup ## Run only the tests that need no service
 
 test-slow: setup ## Run the long tests: real documents, attacks, load
 	$(BIN)/pytest -q -m "slow"
+
+test-browser: setup ## Run the tests that drive Chromium (skipped where there is none)
+	$(BIN)/pytest -q -m "browser"
 
 lint: setup ## Check style, imports between the rooms, SQL
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -58,7 +59,8 @@ class Chromium:
         port = self._wait_for_port()
         tabs = httpx.get(f"http://127.0.0.1:{port}/json").json()
         address = next(tab["webSocketDebuggerUrl"] for tab in tabs if tab["type"] == "page")
-        self._socket = connect(address, max_size=None, open_timeout=30)
+        self._open = ExitStack()
+        self._socket = self._open.enter_context(connect(address, max_size=None, open_timeout=60))
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
         self.resize(width, height)
@@ -67,7 +69,7 @@ class Chromium:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._socket.close()
+        self._open.close()
         self._process.terminate()
         try:
             self._process.wait(20)

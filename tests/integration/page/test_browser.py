@@ -26,7 +26,6 @@ pytestmark = [
     pytest.mark.integration,
     pytest.mark.airflow,
     pytest.mark.browser,
-    pytest.mark.slow,
     # Airflow's parent outlives the object that started it, as it does on a developer's machine.
     pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
