@@ -147,6 +147,9 @@ def _status_of_found(
     for step in plan.steps:
         outcome = by_step.get(step.step_id)
         if step.step_id in said:
+            doubt = str(outcome.search.detail.get("doubt") or "") if outcome and outcome.search else ""
+            if doubt and not plan.by_model:
+                notes.append(f'Not sure that this answers "{step.task}": {doubt}')
             continue
         if step.kind == "search":
             notes.append(f"The documents say nothing on this: {step.task}")
@@ -158,7 +161,7 @@ def _status_of_found(
         names = missing_names(plan.question, [item for item in evidence.passages if item.marker in used])
         if names:
             notes.append(f"The passages do not mention {', '.join(names)}")
-    if plan.unmatched and plan.complexity != "simple" and not plan.by_model:
+    if plan.unmatched and not plan.by_model:
         notes.append(f"Not understood: {', '.join(plan.unmatched)}")
     if exhausted:
         notes.append("The question's budget of time or steps was used up")

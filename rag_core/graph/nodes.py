@@ -10,7 +10,7 @@ from typing import Any
 
 from rag_core.connectors.base import Embedder, PassageSearch
 from rag_core.datamodel.answer import TraceEntry, Usage
-from rag_core.datamodel.evidence import Finding, Passage, SqlEvidence
+from rag_core.datamodel.evidence import Finding, SqlEvidence
 from rag_core.datamodel.plan import MetricQuery, SearchStep, SqlStep
 from rag_core.errors import BudgetExhausted, ModelFault
 from rag_core.graph.bounds import is_late
@@ -24,6 +24,7 @@ from rag_core.workers.evaluator import evaluate
 from rag_core.workers.evidence_validator import schema_findings, validate_passages, validate_sql
 from rag_core.workers.explain import explain
 from rag_core.workers.handover import fill_step as fill_search
+from rag_core.workers.merge import cited_passages
 from rag_core.workers.outcome import Fault, StepOutcome, latest
 from rag_core.workers.planner import Planner
 from rag_core.workers.reflection import MAX_ANSWER_ATTEMPTS, decide
@@ -32,8 +33,6 @@ from rag_core.workers.sql_worker import SqlWorker, feedback_on
 from rag_core.workers.synthesizer import draft_answer, order_passages
 from rag_core.workers.vector_worker import VectorWorker
 from rag_core.workers.writer import write_draft
-
-MAX_CITED_PASSAGES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,6 @@ class Nodes:
         started = _now()
         plan, outcomes = state["plan"], {item.step_id: item for item in latest(state.get("outcomes", ()))}
         sql: list[SqlEvidence] = []
-        passages: list[Passage] = []
         findings: list[Finding] = []
         for step in plan.steps:
             outcome = outcomes.get(step.step_id)
@@ -175,10 +173,7 @@ class Nodes:
             if outcome.sql is not None:
                 sql.append(outcome.sql.model_copy(update={"marker": f"S{len(sql) + 1}"}))
                 findings += schema_findings(outcome.followed, sql[-1].marker)
-            if outcome.search is not None and not outcome.search.null_signal:
-                known = {passage.chunk_id for passage in passages}
-                passages += [item for item in outcome.search.passages if item.chunk_id not in known]
-        quoted = [passage for passage in passages if passage.quotes][:MAX_CITED_PASSAGES]
+        quoted = cited_passages(plan, state.get("outcomes", ()))
         catalog = self.sql_worker().catalog if any(item.strategy == "model" for item in sql) else None
         for evidence in sql:
             findings += validate_sql(evidence, catalog)
@@ -253,7 +248,9 @@ class Nodes:
         evidence = state.get("evidence", Evidence())
         findings = state.get("findings", ())
         queries = _queries(state)
-        draft = draft_answer(evidence.sql, evidence.passages, findings, queries, self.planner.spoken)
+        draft = draft_answer(
+            evidence.sql, evidence.passages, findings, queries, self.planner.spoken, state["plan"].question
+        )
         usage = Usage()
         writer = "code"
         model = self.planner.chat_model

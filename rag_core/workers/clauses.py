@@ -50,7 +50,7 @@ _COUNTS = re.compile(
     r"(?:how (?:many|much)|(?:the )?(?:number|count|total|sum|share) of)\b(?!.*\baccording to\b)", re.I
 )
 _NAME = re.compile(
-    r"(?:who|whom|when|where|until when|since when|under|with|by) ?|which\b|what (?:happens|is|does)\b", re.I
+    r"(?:who|whom|when|where|until when|since when|under|with|by(?! how)) ?|which\b|what (?:happens|is|does)\b", re.I
 )
 _LEADER = re.compile(
     r"\b(?:the (?:first|top|largest|biggest|highest|worst|best|leading) (?:one|of them)|the (?:first|top) (?=\w+$)|"
@@ -99,6 +99,12 @@ def read_clauses(question: str) -> tuple[Clause, ...]:
 def names_leader(text: str) -> bool:
     """Whether a clause speaks of the first row of a ranking asked for before it ("the first one", "that customer")."""
     return bool(_LEADER.search(text))
+
+
+def without_movement(text: str) -> str:
+    """A question after how a figure moved as one after the figure: `did churn fall again in May` is `churn in May`."""
+    figure = _MOVEMENT.sub(" ", re.sub(r"^by how (?:many|much)(?: \w+)?\b", " ", text.strip(), flags=re.IGNORECASE))
+    return re.sub(r"\s+", " ", figure).strip(" ,;?.")
 
 
 def without_cause(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Literal
@@ -25,10 +26,14 @@ from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.describe import describe_query
 from rag_core.semantics.match import Match, Matcher
 from rag_core.semantics.values import ValueIndex
-from rag_core.workers.clauses import Clause, names_leader, read_clauses, without_cause
+from rag_core.workers.clauses import Clause, names_leader, read_clauses, without_cause, without_movement
+from rag_core.workers.figure_asks import as_moved, ask_back, is_after_figure, is_governed, with_change
 from rag_core.workers.handover import first_of
 
 SEARCH_TOP = 8
+MAX_READINGS = 2
+# A dimension of one of these names holds why something happened, as the warehouse records it.
+REASONS = ("reason", "cause")
 
 
 class Route(BaseModel):
@@ -123,50 +128,84 @@ class Planner:
         steps: list[Step] = []
         searches: list[Clause] = []
         unmatched: list[str] = []
-        queries: list[MetricQuery] = []
+        queries: list[tuple[MetricQuery, str]] = []
         clarification: str | None = None
         for clause in clauses:
             match = whole if len(clauses) == 1 and not clause.asks_cause else self._matcher.match(clause.text, run_date)
+            read = () if clause.asks_documents else self._read_figure(clause, match, run_date, alone=len(clauses) == 1)
             if clause.asks_cause:
-                figure = self._matcher.match(without_cause(clause.text), run_date)
-                if figure.complete and figure.query is not None and not queries:
-                    query = _with_change(figure.query)
-                    queries.append(query)
+                if not queries and (query := self._figure_of_cause(clause, run_date)) is not None:
+                    queries.append((query, ""))
                     steps.append(self._metric_step(f"s{len(steps) + 1}", query))
                 searches.append(clause)
-            elif match.complete and not clause.asks_documents:
-                step = self._sql_step(f"s{len(steps) + 1}", match)
-                steps.append(step)
-                read_so += match.assumptions
-                if step.metric_query is not None:
-                    queries.append(step.metric_query)
+            elif read:
+                for found in read:
+                    step = self._sql_step(f"s{len(steps) + 1}", found)
+                    steps.append(step)
+                    read_so += found.assumptions
+                    if step.metric_query is not None:
+                        queries.append((step.metric_query, clause.text))
             else:
                 # A figure that is not understood beside a question for documents is left out and named; alone, the
                 # documents may still hold it.
                 beside = len(clauses) > 1 and (clause.asks_documents or (clause.asks_name and bool(match.unmatched)))
-                if len(clauses) == 1 or beside or not _after_figure(match):
+                if len(clauses) == 1 or beside or not is_after_figure(match):
                     searches.append(clause)
-                open_meaning = bool(match.ambiguous) or _after_figure(match)
+                open_meaning = bool(match.ambiguous) or is_after_figure(match)
                 if open_meaning and not match.unmatched and not clause.asks_documents:
-                    clarification = clarification or _clarification(match)
-                if _after_figure(match) and not clause.asks_documents and not beside:
-                    unmatched += match.unmatched
+                    clarification = clarification or ask_back(match)
+                figure = is_after_figure(match) and not beside
+                if (figure or is_governed(match)) and not clause.asks_documents:
+                    unmatched += match.unmatched or tuple(item.text for item in match.ambiguous)
         if clarification and len(clauses) == 1:
             return [], (), clarification  # a figure with two readings is asked back; documents would only guess at it
         steps += self._search_steps(question, searches, steps, queries, alone=len(clauses) == 1)
         return steps, tuple(dict.fromkeys(unmatched)), clarification
+
+    def _read_figure(self, clause: Clause, match: Match, run_date: date, *, alone: bool) -> tuple[Match, ...]:
+        """Complete matches of a clause after a figure, empty for none.
+
+        A word with two readings beside another question is answered in both: nobody is there at night to be asked. How
+        a figure moved is the figure with the period before.
+        """
+        if match.complete:
+            return (match,)
+        if match.ambiguous and not alone and len(match.ambiguous) == 1:
+            word, options = match.ambiguous[0].text, match.ambiguous[0].options
+            text = without_movement(clause.text) if match.unmatched else clause.text
+            readings = [
+                self._matcher.match(re.sub(re.escape(word), option, text, count=1, flags=re.IGNORECASE), run_date)
+                for option in options
+            ]
+            if readings and len(readings) <= MAX_READINGS and all(found.complete for found in readings):
+                return tuple(as_moved(found) if match.unmatched else found for found in readings)
+        if match.unmatched and (text := without_movement(clause.text)) != clause.text.strip(" ,;?."):
+            figure = self._matcher.match(text, run_date)
+            if figure.complete and figure.query is not None and any(span.role == "figure" for span in figure.spans):
+                return (as_moved(figure),)
+        return ()
+
+    def _figure_of_cause(self, clause: Clause, run_date: date) -> MetricQuery | None:
+        """The figure of a question after a cause: by the reasons that the warehouse records, else with its change."""
+        text = without_cause(clause.text)
+        for reason in REASONS:
+            split = self._matcher.match(f"{text} by {reason}", run_date)
+            if split.complete and split.query is not None and split.query.dimensions:
+                return split.query
+        figure = self._matcher.match(text, run_date)
+        return with_change(figure.query) if figure.complete and figure.query is not None else None
 
     def _search_steps(
         self,
         question: str,
         searches: Sequence[Clause],
         steps: Sequence[Step],
-        queries: Sequence[MetricQuery],
+        queries: Sequence[tuple[MetricQuery, str]],
         *,
         alone: bool,
     ) -> list[Step]:
         """A search a clause, told what the figures beside it are of; one that names a ranking's first row waits."""
-        context = " ".join(dict.fromkeys(self._context(query) for query in queries))
+        context = " ".join(dict.fromkeys(self._context(query, words) for query, words in queries))
         found: list[Step] = []
         for index, clause in enumerate(searches, start=1):
             text = f"{clause.text} {context}".strip() if context else clause.text
@@ -181,8 +220,10 @@ class Planner:
             )
         return found
 
-    def _context(self, query: MetricQuery) -> str:
-        """The words that a search needs to know what the figures are of: labels, filters and the period."""
+    def _context(self, query: MetricQuery, asked: str) -> str:
+        """The words that a search needs to know what the figures are of: as they were asked, or labels and filters."""
+        if asked:
+            return asked
         words = [self.semantic_model.label(name) for name in query.metrics]
         words += [self.spoken.get(str(value), str(value)) for item in query.filters for value in item.values]
         if query.time_range is not None and (query.time_range.start or query.time_range.end):
@@ -312,35 +353,6 @@ def _strategy(steps: Sequence[Step]) -> Strategy:
     if any(isinstance(step, SqlStep) for step in steps):
         return "metric"
     return "documents" if steps else "none"
-
-
-def _after_figure(match: Match) -> bool:
-    """Whether a clause is after a figure: one was recognised, and no more words are left over than were understood.
-
-    The words left over then change what is counted, so that the figure without them would be another one.
-    """
-    if match.query is None and not any(span.role == "figure" for span in match.spans):
-        return False
-    understood = sum(1 for span in match.spans if span.role not in ("unit", "said without meaning"))
-    return len(match.unmatched) <= understood
-
-
-def _with_change(query: MetricQuery) -> MetricQuery:
-    """For a question after a change: the figure with the period before, where it is a single period."""
-    found = query.time_range
-    whole = found is not None and found.start is not None and found.end is not None
-    if not whole or query.grain is not None or query.comparison != "none" or query.share or query.running_total:
-        return query
-    if query.average_over is not None:
-        return query
-    return query.model_copy(update={"comparison": "previous"})
-
-
-def _clarification(match: Match) -> str:
-    if not match.ambiguous:
-        return f"{match.reason[:1].upper()}{match.reason[1:]}" + ("" if match.reason.endswith(".") else ".")
-    question = match.ambiguous[0].question
-    return f"{question[:1].upper()}{question[1:].rstrip('.?')}. Which one is meant?"
 
 
 def _told(read_so: Sequence[str]) -> str:

@@ -18,6 +18,8 @@ from rag_core.datamodel.evidence import Passage
 from rag_core.retrieval.tokens import tokenize
 from rag_core.workers.asks import asks_cause, fit, holds_cause, is_byline
 from rag_core.workers.units import Unit, split_units
+from rag_core.workers.wording import asked_words, pairs, quote_words
+from rag_core.workers.words import find_names
 
 # Weights of the parts of a score. Measured on the sample's document questions (see docs/evaluation.md).
 OWN_WORDS, HEADING_WORDS, MEANING, MEANING_UNDER_HEADING, KIND, PASSAGE, NEIGHBOUR = 0.7, 0.3, 0.4, 0.6, 0.5, 0.3, 0.1
@@ -25,18 +27,20 @@ OWN_WORDS, HEADING_WORDS, MEANING, MEANING_UNDER_HEADING, KIND, PASSAGE, NEIGHBO
 NEXT_BEST, NEXT_CAUSE = 0.6, 0.4
 # Words that only say what the question is about weigh so much of those that say what is asked.
 CONTEXT, MOST_CONTEXT = 0.4, 0.7
-# Words that people use for one another: each set counts as a word of its own beside those that stand in the text.
-_ALIKE = (
-    (
-        "<up>",
-        re.compile(r"\b(?:ris\w+|rose|increas\w+|grow\w*|grew|jump\w*|climb\w*|doubl\w+|tripl\w+|higher|surg\w+)\b"),
-    ),
-    ("<down>", re.compile(r"\b(?:fall\w*|fell|drop\w*|declin\w*|decreas\w*|shrink\w*|shrank|shrunk|lower|weak\w*)\b")),
-    ("<price>", re.compile(r"\b(?:costs?|pric(?:e[sd]?|ing)|charg(?:e[sd]?|ing)|fees?)\b")),
-    ("<own>", re.compile(r"\b(?:own(?:s|ed|ers?|ership)?|belong(?:s|ed)?|holds? (?:all|most|the majority))\b")),
-)
+# Neighbouring words of the question that stand side by side in a unit too.
+SIDE_BY_SIDE = 0.15
+# A name that so many of the documents found use is that of the house itself, and weighs less.
+HOUSE, HOUSE_SHARE, HOUSE_DOCUMENTS = 0.2, 0.5, 3
+# A document of the kind asked for (which contract, which standard).
+DOCUMENT_KIND = 0.3
 LONG, TOO_LONG = 60, 0.15
 CODE = 0.2
+
+
+_WHICH_DOCUMENT = re.compile(
+    r"\b(?:which|what) (?:\w+ )?(contract|agreement|standard|policy|runbook|postmortem|notice|report)s?\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +77,7 @@ def best_quotes(
         limit: most quotes.
         floor: least score; nothing above it gives an empty list.
     """
-    units = [
-        (index, unit)
-        for index, passage in enumerate(passages)
-        for unit in split_units(passage.text)
-        if not is_byline(unit.shown)
-    ]
+    units = quotable_units(passages)
     if not units:
         return []
     quotes = _scored(question, context, passages, units, embedder)
@@ -97,17 +96,20 @@ def best_quotes(
     return kept
 
 
+def quotable_units(passages: Sequence[Passage]) -> list[tuple[int, Unit]]:
+    """Every unit that can be quoted, with the index of its passage."""
+    return [
+        (index, unit)
+        for index, passage in enumerate(passages)
+        for unit in split_units(passage.text)
+        if not is_byline(unit.shown)
+    ]
+
+
 def _continues(question: str, quote: Quote, best: Quote, passages: Sequence[Passage]) -> bool:
     """Whether a weaker quote goes on with the cause that the best one begins to tell."""
     same = passages[quote.passage].document_id == passages[best.passage].document_id
     return same and asks_cause(question) and holds_cause(quote.unit.shown)
-
-
-def quote_words(text: str) -> list[str]:
-    """Terms of a text; words of rising, falling, price and ownership stand for one another."""
-    terms = tokenize(text)
-    lowered = text.lower()
-    return terms + [mark for mark, pattern in _ALIKE if pattern.search(lowered)]
 
 
 def coverage(question: str, passages: Sequence[Passage]) -> float:
@@ -124,6 +126,21 @@ def coverage(question: str, passages: Sequence[Passage]) -> float:
     return max(shares, default=0.0)
 
 
+def house_words(question: str, passages: Sequence[Passage]) -> set[str]:
+    """Words of names in the question that most of the documents found use: whose documents they are tells nothing."""
+    texts = {passage.document_id: "" for passage in passages}
+    for passage in passages:
+        texts[passage.document_id] += f" {passage.text.lower()}"
+    least = max(HOUSE_DOCUMENTS, HOUSE_SHARE * len(texts))
+    names = [name for name in find_names(question) if name[0].isupper()]
+    return {
+        word
+        for name in names
+        if sum(name.lower() in text for text in texts.values()) >= least
+        for word in quote_words(name)
+    }
+
+
 def _scored(
     question: str,
     context: str,
@@ -131,23 +148,28 @@ def _scored(
     units: Sequence[tuple[int, Unit]],
     embedder: Embedder | None,
 ) -> list[Quote]:
-    heads = [set(quote_words(" ".join([passage.title, *passage.heading_path]))) for passage in passages]
+    titles = [set(quote_words(" ".join([passage.title, *passage.heading_path]))) for passage in passages]
+    heads = [titles[index] | set(quote_words(unit.heading)) for index, unit in units]
     present = [set(quote_words(unit.shown)) for _, unit in units]
-    weights = _weigh_words(
-        question, context, [words | heads[index] for words, (index, _) in zip(present, units, strict=True)]
-    )
+    weights = _weigh_words(question, context, [own | lent for own, lent in zip(present, heads, strict=True)])
+    house = house_words(question, passages)
+    weights = {word: weight * (HOUSE if word in house else 1.0) for word, weight in weights.items()}
     total = sum(weights.values()) or 1.0
     meaning = _meaning(f"{question} {context}".strip(), passages, units, embedder)
     priors = _priors(passages)
+    which = _WHICH_DOCUMENT.search(question)
+    kind_asked = which[1].lower() if which else ""
     asks_code = "command" in question.lower()
     own_share, scores = [], []
-    wanted = set(quote_words(question))
+    wanted, neighbours = set(quote_words(question)), pairs(question)
     for position, (index, unit) in enumerate(units):
         words = present[position]
         own = sum(weight for word, weight in weights.items() if word in words) / total
-        lent = sum(weight for word, weight in weights.items() if word in heads[index] and word not in words) / total
+        lent = sum(weight for word, weight in weights.items() if word in heads[position] and word not in words) / total
         score = OWN_WORDS * own + HEADING_WORDS * lent + meaning[position] + PASSAGE * priors[index]
+        score += SIDE_BY_SIDE * len(neighbours & pairs(unit.shown)) / max(len(neighbours), 1)
         score += KIND * fit(question, unit.shown, listed=unit.kind == "item")
+        score += DOCUMENT_KIND if kind_asked and kind_asked in passages[index].document_type else 0.0
         score -= TOO_LONG if len(unit.shown.split()) > LONG else 0.0
         score -= CODE if unit.kind == "code" and not asks_code else 0.0
         own_share.append(own + lent)
@@ -158,7 +180,7 @@ def _scored(
             unit,
             round(scores[at] + NEIGHBOUR * _neighbour(at, units, scores), 6),
             round(own_share[at], 6),
-            bool(wanted & (present[at] | heads[index])),
+            bool(wanted & (present[at] | heads[at])),
         )
         for at, (index, unit) in enumerate(units)
     ]
@@ -180,7 +202,9 @@ def _weigh_words(question: str, context: str, units: Sequence[set[str]]) -> dict
 
     asked, about = weights(question), weights(context)
     total, further = sum(asked.values()), sum(weight for word, weight in about.items() if word not in asked)
-    share = 1.0 if not asked else min(CONTEXT, MOST_CONTEXT * total / further) if further else 0.0
+    share = 1.0
+    if asked and any(word in asked for word in asked_words(question)):
+        share = min(CONTEXT, MOST_CONTEXT * total / further) if further else 0.0
     return {**{word: share * weight for word, weight in about.items()}, **asked}
 
 

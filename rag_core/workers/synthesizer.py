@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from rag_core.datamodel.answer import Citation, Claim
@@ -14,6 +15,11 @@ from rag_core.workers.figures import FigureBlock, describe_result
 from rag_core.workers.units import split_units
 
 MAX_EXCERPT = 400
+_WHICH_DOCUMENT = re.compile(
+    r"\b(?:which|what) (?:\w+ )?(?:contracts?|agreements?|documents?|reports?|standards?|polic(?:y|ies)|runbooks?|"
+    r"templates?|notices?|postmortems?)\b",
+    re.IGNORECASE,
+)
 
 
 class Block(Record):
@@ -45,11 +51,12 @@ def draft_answer(
     findings: Sequence[Finding],
     queries: Mapping[str, MetricQuery],
     spoken: Mapping[str, str] | None = None,
+    question: str = "",
 ) -> Draft:
     """A draft from results and quotes: figures first, then what documents say; nothing is inferred.
 
     Results that a finding of severity `error` names are left out. `queries` are the metric queries by step,
-    `spoken` words for stored values.
+    `spoken` words for stored values. Where the question asks which document something stands in, each is named.
     """
     stopped = {finding.marker for finding in findings if finding.severity == "error"}
     blocks: list[Block] = []
@@ -61,7 +68,7 @@ def draft_answer(
         claims = tuple(Claim(text=text, markers=(evidence.marker,)) for text in figures.sentences)
         blocks.append(Block(claims=claims, table=figures.table, table_marker=evidence.marker if figures.table else ""))
         headline = headline or (figures if figures.headline_value is not None else None)
-    blocks += document_blocks(passages, findings)
+    blocks += document_blocks(passages, findings, named=bool(_WHICH_DOCUMENT.search(question)))
     notes = [finding.message for finding in findings if finding.severity != "info" and _is_note(finding)]
     return Draft(
         blocks=tuple(blocks),
@@ -94,8 +101,11 @@ def order_passages(passages: Sequence[Passage], findings: Sequence[Finding]) -> 
     return tuple(sorted(quoted, key=precedence, reverse=True))
 
 
-def document_blocks(passages: Sequence[Passage], findings: Sequence[Finding]) -> list[Block]:
-    """What the quoted sentences say, each with its document; several sources are told apart by title and date."""
+def document_blocks(passages: Sequence[Passage], findings: Sequence[Finding], *, named: bool = False) -> list[Block]:
+    """What the quoted sentences say, each with its document.
+
+    Several sources are told apart by title and date, with `named` always.
+    """
     quoted = [passage for passage in passages if passage.quotes]
     disputed = [finding for finding in findings if finding.code == "contradiction"]
     if not quoted:
@@ -106,7 +116,7 @@ def document_blocks(passages: Sequence[Passage], findings: Sequence[Finding]) ->
         if len({precedence(passage)[:2] for passage in quoted}) > 1:
             lead += " What is in force comes first."
     claims = []
-    named = bool(disputed) or any(is_superseded(passage) for passage in quoted)
+    named = named or bool(disputed) or any(is_superseded(passage) for passage in quoted)
     for passage in quoted:
         shown = {unit.verbatim: unit.shown for unit in split_units(passage.text)}
         for quote in passage.quotes:

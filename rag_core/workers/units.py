@@ -20,6 +20,8 @@ _LEANS = re.compile(
     r"(?:That|This|These|Those|It|They|He|She|Their|Its|Such|So|Therefore|Both|Then|After that|Before that|Only then|"
     r"Instead|Otherwise|From then|Until then|Since then|By then|Eleven of them|Neither)\b"
 )
+# Words inside a sentence that carry on from the one before it.
+_FOLLOWS = re.compile(r"\b(?:therefore|hence|thus|as a result|for that reason)\b", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(\*\*|__|`)")
 
 
@@ -27,13 +29,15 @@ _EMPHASIS = re.compile(r"(\*\*|__|`)")
 class Unit:
     """A quotable piece. `shown` is how it reads in an answer; each of its words stands in `verbatim`.
 
-    `verbatim` is text of the passage, lines of one record joined by a line break; `order` counts within the passage.
+    `verbatim` is text of the passage, lines of one record joined by a line break; `order` counts within the passage;
+    `heading` is the nearest heading above it in the passage, empty for none.
     """
 
     shown: str
     verbatim: str
     kind: UnitKind
     order: int
+    heading: str = ""
 
 
 class _Collector:
@@ -45,11 +49,12 @@ class _Collector:
         self.header: list[str] = []
         self.record: list[tuple[str, str]] = []
         self.parent = ""
+        self.heading = ""
 
     def add(self, shown: str, verbatim: str, kind: UnitKind) -> None:
         clean = _EMPHASIS.sub("", shown).strip()
         if any(character.isalnum() for character in clean):
-            self.units.append(Unit(clean, verbatim, kind, len(self.units)))
+            self.units.append(Unit(clean, verbatim, kind, len(self.units), self.heading))
 
     def close_paragraph(self) -> None:
         self.add_prose(" ".join(self.paragraph), "sentence")
@@ -59,7 +64,9 @@ class _Collector:
         """Sentences; one that leans on the sentence before ("That is why ...") is told together with it."""
         before = ""
         for sentence in split_sentences(text):
-            whole = f"{before} {sentence}" if before and _LEANS.match(sentence) else sentence
+            whole = (
+                f"{before} {sentence}" if before and (_LEANS.match(sentence) or _FOLLOWS.search(sentence)) else sentence
+            )
             self.add(whole, whole, kind)
             before = sentence
 
@@ -126,6 +133,7 @@ def split_units(text: str) -> list[Unit]:
             found.header = []
         if not stripped or stripped.startswith("#"):
             found.close()
+            found.heading = _EMPHASIS.sub("", stripped.lstrip("# ")) or found.heading
         elif _TABLE_RULE.match(line):
             continue
         elif row is not None:

@@ -9,11 +9,18 @@ from dataclasses import dataclass
 from rag_core.connectors.base import Embedder, PassageSearch
 from rag_core.datamodel.evidence import Passage, SearchOutcome
 from rag_core.datamodel.plan import SearchStep
-from rag_core.workers.asks import asks_cause
+from rag_core.workers.asks import asks_cause, new_names
+from rag_core.workers.causes import tell_cause
+from rag_core.workers.clauses import read_clauses
+from rag_core.workers.confidence import doubt_quotes, names_missing
 from rag_core.workers.outcome import StepOutcome
-from rag_core.workers.quotes import best_quotes
+from rag_core.workers.quotes import best_quotes, quotable_units
+from rag_core.workers.units import Unit
 
 MAX_QUOTES = 5
+MAX_CAUSES = 7
+# Least score of a sentence of the document in force, quoted beside the one that it replaced.
+MIN_SUCCESSOR = 0.5
 
 _STATUS = re.compile(r"\bStatus:\s*(?P<status>superseded|retired|obsolete|withdrawn)\b", re.IGNORECASE)
 _DATE = re.compile(r"\bDate:\s*(?P<date>\d{4}-\d{2}-\d{2})")
@@ -36,10 +43,12 @@ class VectorWorker:
             unfiltered = self._search(step, {})
             if not unfiltered.null_signal:
                 found = unfiltered.model_copy(update={"detail": {**unfiltered.detail, "filters_dropped": True}})
+        passages, confidence, doubt = pick_quotes(step, found)
+        detail = {**found.detail, "confidence": confidence, "doubt": doubt}
         return StepOutcome(
             step_id=step.step_id,
             attempt=attempt,
-            search=found.model_copy(update={"passages": pick_quotes(step, found)}),
+            search=found.model_copy(update={"passages": passages, "detail": detail}),
         )
 
     def _search(self, step: SearchStep, filters: dict[str, str]) -> SearchOutcome:
@@ -48,19 +57,81 @@ class VectorWorker:
         )
 
 
-def pick_quotes(step: SearchStep, found: SearchOutcome, embedder: Embedder | None = None) -> tuple[Passage, ...]:
-    """The passages with the units that answer put into `quotes`, in the order of the search."""
+def pick_quotes(
+    step: SearchStep, found: SearchOutcome, embedder: Embedder | None = None
+) -> tuple[tuple[Passage, ...], float, str]:
+    """The passages with the units that answer put into `quotes`, in the order of the search.
+
+    With them how sure it is that the quotes answer (0 to 1), and what speaks against it, empty for nothing.
+    """
     passages = [passage.model_copy(update={"step_id": step.step_id}) for passage in tell_status(found.passages)]
     if found.null_signal:
-        return tuple(passages)
+        return tuple(passages), 0.0, ""
     context = step.query if step.query != step.task else ""
-    quotes = best_quotes(step.task, passages, context=context, embedder=embedder, limit=MAX_QUOTES)
-    if context and not asks_cause(step.task) and not any(quote.asked for quote in quotes):
-        quotes = []  # what was found is of the context alone, and answers nothing
-    return tuple(
-        passage.model_copy(update={"quotes": tuple(quote.unit.verbatim for quote in quotes if quote.passage == index)})
-        for index, passage in enumerate(passages)
+    chosen, confidence, doubt = _choose(step.task, context, passages, embedder)
+    return (
+        tuple(
+            passage.model_copy(update={"quotes": tuple(unit.verbatim for at, unit in chosen if at == index)})
+            for index, passage in enumerate(passages)
+        ),
+        confidence,
+        doubt,
     )
+
+
+def _choose(
+    task: str, context: str, passages: Sequence[Passage], embedder: Embedder | None
+) -> tuple[list[tuple[int, Unit]], float, str]:
+    if context and any(clause.asks_cause for clause in read_clauses(task)):
+        told = tell_cause(task, context, passages, quotable_units(passages), limit=MAX_CAUSES)
+        if told is not None:
+            return list(told.units), told.about, told.doubt
+    quotes = best_quotes(task, passages, context=context, embedder=embedder, limit=MAX_QUOTES)
+    if context and not asks_cause(task) and not any(quote.asked for quote in quotes):
+        quotes = []  # what was found is of the context alone, and answers nothing
+    chosen = [(quote.passage, quote.unit) for quote in quotes]
+    if names_missing(task, chosen, context):
+        chosen = _with_name(task, context, passages, chosen)
+    chosen += _successors(task, context, passages, chosen)
+    return chosen, *doubt_quotes(task, passages, chosen, context)
+
+
+def _with_name(
+    task: str, context: str, passages: Sequence[Passage], chosen: Sequence[tuple[int, Unit]]
+) -> list[tuple[int, Unit]]:
+    """The quotes after the nearest sentence of their section that brings a name: `the order` has a customer."""
+    if not chosen:
+        return []
+    index, best = chosen[0]
+    before = [
+        unit
+        for at, unit in quotable_units(passages)
+        if at == index and unit.heading == best.heading and unit.order < best.order and unit.kind == best.kind
+    ]
+    for unit in reversed(before):
+        if new_names(unit.shown, f"{task} {context}"):
+            return [(index, unit), *chosen]
+    return list(chosen)
+
+
+def _successors(
+    task: str, context: str, passages: Sequence[Passage], chosen: Sequence[tuple[int, Unit]]
+) -> list[tuple[int, Unit]]:
+    """What the document in force says, where only the one that it replaced is quoted."""
+    found: list[tuple[int, Unit]] = []
+    quoted = {passages[index].document_id for index, _ in chosen}
+    for index in dict.fromkeys(index for index, _ in chosen):
+        successor = str(passages[index].metadata.get("superseded_by", "")).rsplit("/", 1)[-1]
+        if not successor:
+            continue
+        places = [
+            at
+            for at, passage in enumerate(passages)
+            if passage.path.rsplit("/", 1)[-1] == successor and passage.document_id not in quoted
+        ]
+        for quote in best_quotes(task, [passages[at] for at in places], context=context, limit=1, floor=MIN_SUCCESSOR):
+            found.append((places[quote.passage], quote.unit))
+    return found
 
 
 def tell_status(passages: Sequence[Passage]) -> tuple[Passage, ...]:

@@ -1,0 +1,47 @@
+"""What a match of the semantic model says about a clause, beside being complete or not. Pure."""
+
+from __future__ import annotations
+
+from rag_core.datamodel.plan import MetricQuery
+from rag_core.semantics.match import Match
+
+
+def is_after_figure(match: Match) -> bool:
+    """Whether a clause is after a figure: one was recognised, and no more words are left over than were understood.
+
+    The words left over then change what is counted, so that the figure without them would be another one.
+    """
+    if match.query is None and not any(span.role == "figure" for span in match.spans):
+        return False
+    understood = sum(1 for span in match.spans if span.role not in ("unit", "said without meaning"))
+    return len(match.unmatched) <= understood
+
+
+def is_governed(match: Match) -> bool:
+    """Whether a figure of the semantic model is asked for a period or split: documents may only mention it."""
+    roles = {span.role for span in match.spans}
+    return bool("figure" in roles or match.ambiguous) and bool(roles & {"time", "split", "grain"})
+
+
+def with_change(query: MetricQuery) -> MetricQuery:
+    """For a question after a change: the figure with the period before, where it is a single period."""
+    found = query.time_range
+    whole = found is not None and found.start is not None and found.end is not None
+    if not whole or query.grain is not None or query.comparison != "none" or query.share or query.running_total:
+        return query
+    if query.average_over is not None:
+        return query
+    return query.model_copy(update={"comparison": "previous"})
+
+
+def as_moved(match: Match) -> Match:
+    """The match with the change from the period before, as `with_change`."""
+    return match if match.query is None else match.model_copy(update={"query": with_change(match.query)})
+
+
+def ask_back(match: Match) -> str:
+    """The question back to the asker."""
+    if not match.ambiguous:
+        return f"{match.reason[:1].upper()}{match.reason[1:]}" + ("" if match.reason.endswith(".") else ".")
+    question = match.ambiguous[0].question
+    return f"{question[:1].upper()}{question[1:].rstrip('.?')}. Which one is meant?"

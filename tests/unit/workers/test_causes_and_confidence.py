@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import pytest
+
+from rag_core.datamodel.evidence import Passage, SearchOutcome
+from rag_core.datamodel.plan import Plan, SearchStep
+from rag_core.workers.asks import Kind, holds, kinds_asked, names_doer
+from rag_core.workers.clauses import without_movement
+from rag_core.workers.confidence import doubt_quotes
+from rag_core.workers.merge import cited_passages
+from rag_core.workers.outcome import StepOutcome
+from rag_core.workers.quotes import quotable_units
+from rag_core.workers.vector_worker import pick_quotes
+from rag_core.workers.wording import pairs, quote_words
+from tests.evidence import passage
+
+REPORT = """## What happened
+
+Quarry workers at Rill closed the only road on 2025-03-03.
+
+## Effect
+
+Trucks went round by Brook, and the extra haulage was booked as cost of stone. That is why the margin of the North fell
+in spring.
+
+## Lesson
+
+- Keep a second road open, because the first one may close.
+"""
+OTHER = """## Notes
+
+Two mails for the same bill, caused by a retry. Bills have risen since May.
+"""
+
+
+def pick(task: str, *passages: Passage, context: str = "") -> tuple[list[str], str]:
+    step = SearchStep(step_id="d1", task=task, query=f"{task} {context}".strip())
+    found, _, doubt = pick_quotes(step, SearchOutcome(query=step.query, null_signal=False, passages=passages))
+    return [quote for item in found for quote in item.quotes], doubt
+
+
+def test_a_cause_is_told_from_the_document_about_what_moved_and_from_nowhere_else() -> None:
+    quotes, doubt = pick(
+        "why did it fall",
+        passage(OTHER, title="Bills"),
+        passage(REPORT, title="The road of the North", rank=2),
+        context="What was the margin of the North by quarter",
+    )
+    told = " ".join(quotes)
+    assert "closed the only road on 2025-03-03" in told
+    assert "That is why the margin of the North fell" in told
+    assert "retry" not in told
+    assert "second road" not in told  # what is done about it is no cause
+    assert doubt == ""
+
+
+def test_a_cause_of_something_else_is_doubted() -> None:
+    _, doubt = pick("why did it fall", passage(OTHER, title="Bills"), context="What was the margin of the North")
+    assert doubt
+
+
+def test_a_rise_does_not_explain_a_fall() -> None:
+    text = "The margin of the North rose because prices were raised."
+    assert pick("why did it fall", passage(text), context="What was the margin of the North")[1]
+    assert not pick("why did it rise", passage(text), context="What was the margin of the North")[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "doubted"),
+    [
+        ("When did the strike of Rill end?", "The strike of Rill ended after talks.", True),
+        ("When did the strike of Rill end?", "The strike of Rill ended on 2025-03-09.", False),
+        ("When did the bills of Rill leave?", "The bills of Rill left at 07:15.", False),
+        ("How long did the strike of Rill last?", "The strike of Rill lasted long.", True),
+        ("How long did the strike of Rill last?", "The strike of Rill lasted nine days.", False),
+        ("Who leads the works of Rill?", "The works of Rill were led well.", True),
+        ("Who leads the works of Rill?", "The works of Rill are led by Ada Berg.", False),
+        ("What is the colour of the ninth gate of Rill?", "Rill is a town.", True),
+    ],
+)
+def test_quotes_without_the_kind_of_thing_asked_for_are_doubted(question: str, text: str, doubted: bool) -> None:
+    found = [passage(text, title="Notes")]
+    confidence, doubt = doubt_quotes(question, found, quotable_units(found))
+    assert bool(doubt) is doubted
+    assert (confidence < 0.6) is doubted
+
+
+def test_nothing_quoted_is_no_confidence() -> None:
+    assert doubt_quotes("Why?", [], [])[0] == 0.0
+
+
+def test_a_name_that_the_question_uses_is_no_answer() -> None:
+    assert kinds_asked("Which customer stands out, and when") == (Kind.DATE, Kind.NAME)
+    assert not holds(Kind.NAME, "Half of it came from Benelux.", "revenue of Benelux")
+    assert holds(Kind.NAME, "Half of it came from Benelux by Waal Logistics.", "revenue of Benelux")
+
+
+def test_who_does_something_is_told_with_the_doing() -> None:
+    assert names_doer("Who decides on it?", "Decision by Ada Berg in May.")
+    assert not names_doer("Who decides on it?", "Ada Berg was informed.")
+    assert names_doer("When is it decided?", "In May.")
+
+
+def test_the_order_of_a_customer_is_told_with_the_customer() -> None:
+    text = (
+        "## Orders\n\nWaal Logistics of Delft renewed its fleet. The order stands for much of the revenue of Benelux."
+    )
+    quotes, doubt = pick("which customer stands out", passage(text), context="What was the revenue of Benelux")
+    assert any("Waal Logistics" in quote for quote in quotes)
+    assert doubt == ""
+
+
+def test_what_replaced_a_document_is_quoted_beside_it() -> None:
+    old = passage(
+        "The portal is promised for 99.5 % of the month.",
+        title="Terms 2024",
+        metadata={"status": "superseded", "superseded_by": "docs/terms-2025.md"},
+    )
+    new = passage("The promise was raised to 99.7 % of the month.", title="Terms 2025", rank=2)
+    quotes, _ = pick("What availability of the portal is promised?", old, new)
+    assert any("99.7 %" in quote for quote in quotes)
+
+
+def test_irregular_verbs_and_nouns_of_verbs_are_found_by_their_verb() -> None:
+    assert set(quote_words("left")) & set(quote_words("leave"))
+    assert set(quote_words("decision")) & set(quote_words("decides"))
+    assert not set(quote_words("bonus")) & set(quote_words("bonud"))
+    assert "<limit>" not in quote_words("in May 2026")
+
+
+def test_neighbours_in_one_name_are_no_pair() -> None:
+    assert pairs("two partners of Mesh One") == {("two", "partner"), ("partner", "mesh")}
+
+
+def test_a_question_after_a_movement_becomes_one_after_its_figure() -> None:
+    assert without_movement("Did churn in DACH fall again in 2026 Q2") == "churn in DACH in 2026 Q2"
+    assert without_movement("By how many points did the margin recover from Q3 to Q4") == "the margin from Q3 to Q4"
+
+
+def test_two_searches_of_one_chunk_keep_their_own_sentences() -> None:
+    plan = Plan(
+        plan_id="p",
+        question="q",
+        run_date="2026-07-01",
+        query_type="documents",
+        complexity="complex",
+        strategy="documents",
+        steps=tuple(SearchStep(step_id=name, task=name, query=name) for name in ("d1", "d2", "d3")),
+    )
+
+    def found(step: str, *quotes: str) -> StepOutcome:
+        one = passage("A is red. B is blue.", quotes=quotes, step_id=step)
+        return StepOutcome(step_id=step, search=SearchOutcome(query=step, null_signal=False, passages=(one,)))
+
+    both = ("A is red.", "B is blue.")
+    cited = cited_passages(plan, (found("d1", "A is red."), found("d2", *both), found("d3", *both)))
+    assert [(item.step_id, item.quotes) for item in cited] == [
+        ("d1", ("A is red.",)),
+        ("d2", ("B is blue.",)),
+        ("d3", both),
+    ]
