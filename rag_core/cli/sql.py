@@ -92,6 +92,8 @@ def _render_result(result: QueryResult) -> None:
 def register(app: typer.Typer) -> None:
     """Adds `sql check` and `sql run`."""
     group = typer.Typer(help="Check and run one SQL statement through the guard.", no_args_is_help=True)
-    group.command("check")(check)
-    group.command("run")(run)
+    # A statement may begin with a comment, which two dashes begin as they do an option.
+    takes_dashes = {"ignore_unknown_options": True}
+    group.command("check", context_settings=takes_dashes)(check)
+    group.command("run", context_settings=takes_dashes)(run)
     app.add_typer(group, name="sql")
