@@ -13,7 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any
+
+from rag_core.workers.words import KEPT_TEXTS
 
 MONTHS = {name.lower(): index for index, name in enumerate(calendar.month_name) if name}
 MONTHS |= {name.lower(): index for index, name in enumerate(calendar.month_abbr) if name}
@@ -133,6 +136,12 @@ def find_numbers(text: str, *, words: bool = True) -> list[NumberMention]:
 
     `words` adds number words from two to twenty ("eleven weeks").
     """
+    return list(_find_numbers(text, words))
+
+
+# The numbers of a passage are looked for once for each claim that cites it.
+@lru_cache(maxsize=KEPT_TEXTS)
+def _find_numbers(text: str, words: bool) -> tuple[NumberMention, ...]:
     plain = _MARKERS.sub(lambda match: " " * len(match.group()), text)
     plain = _blank(plain, ((mention.start, mention.end) for mention in find_dates(plain)))
     found = []
@@ -161,7 +170,7 @@ def find_numbers(text: str, *, words: bool = True) -> list[NumberMention]:
             for match in _WORD_NUMBERS.finditer(plain)
             if NUMBER_WORDS[match[1].lower()] >= 2
         ]
-    return sorted(found, key=lambda mention: mention.start)
+    return tuple(sorted(found, key=lambda mention: mention.start))
 
 
 def as_number(value: Any) -> Decimal | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 STOP_WORDS = frozenset(
     re.findall(
@@ -23,6 +23,7 @@ _WORD = re.compile(r"[^\W_]+(?:[._'’/-][^\W_]+)*", re.UNICODE)
 _NAME_IN_LOWER = re.compile(r"\b[a-z0-9]+(?:[-_][a-z0-9]+)+\b|\b[a-z]+\d[\w.]*\b")
 _CAPITALISED = re.compile(r"\b[A-ZÄÖÜÅØÆÉ][\w’'-]*(?:\s+(?:of|and|the|&)?\s*[A-ZÄÖÜÅØÆÉ0-9][\w’'.-]*)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”)]*\s+(?=[\"'“(]?[A-ZÄÖÜÅØÆ0-9*`-])")
+KEPT_TEXTS = 8_192
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|approx|No|Nos|vs|etc|Dr|Mr|Ms|St|cf|Art|Sec|Fig)\.|\b[A-Z]\.)$")
 _ORDINARY = frozenset(
     re.findall(
@@ -49,6 +50,12 @@ def stem(word: str) -> str:
 
 def words(text: str) -> list[str]:
     """Lower-case words of a text in order; identifiers stay whole and are followed by their parts."""
+    return list(_words(text))
+
+
+# The same passages and sentences are compared again and again while an answer is written and judged.
+@lru_cache(maxsize=KEPT_TEXTS)
+def _words(text: str) -> tuple[str, ...]:
     found = []
     for match in _WORD.finditer(text):
         word = match.group().lower().replace("’", "'")
@@ -57,12 +64,17 @@ def words(text: str) -> list[str]:
         parts = re.split(r"[._'/-]", word)
         if len(parts) > 1:
             found.extend(part for part in parts if part)
-    return found
+    return tuple(found)
 
 
 def content_words(text: str) -> list[str]:
     """Stems of the words that carry meaning, in order, repeated ones too."""
-    return [stem(word) for word in words(text) if word not in STOP_WORDS]
+    return list(_content_words(text))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _content_words(text: str) -> tuple[str, ...]:
+    return tuple(stem(word) for word in _words(text) if word not in STOP_WORDS)
 
 
 def _hard_split(paragraph: str) -> list[str]:
