@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from rag_core.connectors.embedded import STORE_DATABASE, WAREHOUSE_DATABASE, EmbeddedPostgres
-from rag_core.connectors.sql_files import statement
+from rag_core.connectors.sql_files import script, statement
 from rag_core.connectors.store import Store
 from rag_core.datamodel.drift import DriftEvent, DriftReport
 from rag_core.provision import BI_ROLE, ensure_reader_role
@@ -24,27 +24,23 @@ from rag_core.wiring import SAMPLE_AS_OF, Services
 BATCH = "nightly_business_review"
 # The night after the sample's own: its answers stand beside those of the first run, not in their place.
 SECOND_NIGHT = (SAMPLE_AS_OF + timedelta(days=1)).isoformat()
+# What sql/scripts/change_sample.sql does.
 RENAMED, NEW_NAME, DROPPED = "net_margin", "net_result", "freight_cost"
-_CHANGE = f"""
-ALTER TABLE public.monthly_margins RENAME {RENAMED} TO {NEW_NAME};
-ALTER TABLE public.monthly_margins DROP {DROPPED};
-"""
 _WATCHED = ("nordics_margin", "freight_cost")
 
 
 def change_sample(settings: Settings) -> None:
     """Renames one margin column of the sample warehouse and drops another, as its owner."""
     with psycopg.connect(_owner_dsn(settings), autocommit=True) as connection:
-        connection.execute(_CHANGE.encode())
+        connection.execute(script("change_sample"))
 
 
 def is_changed(settings: Settings) -> bool:
     """Whether a demo that was cut off has left the sample changed."""
     with psycopg.connect(_owner_dsn(settings)) as connection:
         found = connection.execute(
-            "SELECT count(*) FROM pg_catalog.pg_attribute"
-            " WHERE attrelid = to_regclass('public.monthly_margins') AND attname = ANY(%s)",
-            ([RENAMED, DROPPED],),
+            statement("catalog/count_columns"),
+            {"table_name": "public.monthly_margins", "columns": [RENAMED, DROPPED]},
         ).fetchone()
     return found is None or found[0] < 2
 
