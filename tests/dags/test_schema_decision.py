@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from nightshift_airflow.rest import FINAL_STATES
+from nightshift_airflow.rest import FINAL_STATES, AirflowClient, DagRunFailed
 
 pytestmark = [
     pytest.mark.airflow,
@@ -43,7 +43,6 @@ class Airflow:
     """A running Airflow with a store and a warehouse of its own."""
 
     def __init__(self, home: Path) -> None:
-        from nightshift_airflow.rest import AirflowClient
         from nightshift_airflow.server import AirflowServer
         from rag_core.connectors.embedded import STORE_DATABASE, WAREHOUSE_DATABASE, EmbeddedPostgres
         from rag_core.provision import bring_up
@@ -199,9 +198,11 @@ def test_a_batch_waits_for_a_person_and_takes_the_decision_up_in_its_run(airflow
 
 
 def test_tables_that_vanish_at_once_fail_the_drift_run_and_pause_nobody(airflow: Airflow) -> None:
-    airflow.change("ALTER SCHEMA ops RENAME TO hidden; DROP SCHEMA hidden CASCADE; DROP TABLE public.churn_events")
-    from nightshift_airflow.rest import DagRunFailed
-
+    airflow.run("detect_schema_drift")
+    airflow.change("""
+        DROP SCHEMA ops CASCADE;
+        DROP TABLE public.churn_events, public.headcount, public."SalesTarget", public.pii_raw CASCADE;
+    """)
     run_id = airflow.start("detect_schema_drift")
     with pytest.raises(DagRunFailed):
         airflow.client.follow([("detect_schema_drift", run_id)], seconds=SECONDS)
