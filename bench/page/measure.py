@@ -83,7 +83,9 @@ def _ask(client: httpx.Client) -> float:
 def _memory(server: AirflowServer) -> str:
     """Memory of the api-server's processes, and whether PyTorch is loaded in one of them."""
     parent = server.process()
-    family = [parent, *parent.children(recursive=True)] if parent is not None else []
+    if parent is None:
+        return "was not started by this home's `nightshift airflow start`"
+    family = [parent, *parent.children(recursive=True)]
     serving = [process for process in family if "api_server" in " ".join(process.cmdline()).replace("-", "_")]
     torch = any("libtorch" in each.path for process in serving for each in process.memory_maps())
     return (

@@ -8,7 +8,11 @@ from decimal import Decimal
 from difflib import ndiff
 from typing import Any
 
-from cron_descriptor import FormatException, Options, get_description
+from cron_descriptor import (  # type: ignore[import-untyped]  # Airflow brings it
+    FormatException,
+    Options,
+    get_description,
+)
 from markupsafe import Markup
 
 from nightshift_airflow.defaults import BatchFile

@@ -149,7 +149,7 @@ def test_log_in_open_answer_approve_ask_see(browser: Chromium, airflow: AirflowS
     browser.wait_for(f"{FRAME}.readyState === 'complete' && {FRAME}.body.innerText.includes('Batches')", 120)
     assert browser.run("location.pathname").startswith("/plugin/nightshift")
     # An answer of the night, with its evidence.
-    _follow(browser, ".card a", "Nightly_business_review")
+    _follow(browser, ".card a", "Nightly business review")
     _says(browser, "Revenue by month")
     _follow(browser, ".answers a", "Revenue by month")
     _says(browser, "How this was answered")
