@@ -7,9 +7,9 @@ SIDE holds what is not part of Nightshift; made once with
 langchain-classic`. DATA is the folder with `devops/files` and `scifact/corpus.jsonl`.
 
 LangChain: `RecursiveCharacterTextSplitter` in the model's own tokens (what the model takes, 40 of overlap),
-`HuggingFaceEmbeddings`, `PGVector`, and `index()` with an SQL record manager. Ours: `ingest` with the shipped rules. The
-two cut texts differently, so the first run is compared by vectors a second; then a run with nothing changed, and one
-after a sentence was added at the end of each of five documents.
+`HuggingFaceEmbeddings`, `PGVector`, and `index()` with an SQL record manager. Ours: `ingest` with the shipped rules.
+The two cut texts differently, so the first run is compared by vectors a second; then a run with nothing changed, and
+one after a sentence was added at the end of each of five documents.
 """
 
 from __future__ import annotations
