@@ -1,11 +1,12 @@
 """Time of warm searches at growing numbers of chunks, without the question's embedding.
 
-Usage: python -m bench.retrieval.search_speed STORE_DSN [COPIES ...]
+Usage: python -m bench.retrieval.search_speed STORE_DSN [--copies 2,20] [--keep]
 
-STORE_DSN is a database that `nightshift eval retrieval --set scifact` has filled. For each number of copies (2 and 20
-by default) its documents are multiplied in a database of their own beside it (new numbers, vectors with a little noise,
-so that no two are alike), which is dropped afterwards. Prints one JSON object; the last part holds the ratios between
-the first size and the last. Questions are first sentences of the set's texts; eight passages with quotes are wanted.
+STORE_DSN is a database that `nightshift eval retrieval --set scifact` has filled. For each number of copies its
+documents are multiplied in a database of their own beside it (new numbers, vectors with a little noise, so that no two
+are alike), which is dropped afterwards; with `--keep` it stays, and the next run uses it as it is. Prints one JSON
+object; the last part holds the ratios between the first size and the last. Questions are first sentences of the set's
+texts; eight passages with quotes are wanted.
 
 Beside the time that passes, which grows with whatever else the machine does, it counts the processor's time that a
 search takes in this process and in its server process together: on an idle machine the two are nearly the same.
@@ -13,10 +14,10 @@ search takes in this process and in its server process together: on an idle mach
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +27,9 @@ import psycopg
 from psycopg import sql
 
 from ingestion.versions import maintain_index, serving_version
+from rag_core.connectors.base import Embedder
 from rag_core.connectors.embedder import load_embedder
+from rag_core.connectors.memory_embedder import WordHashEmbedder
 from rag_core.connectors.store import Store
 from rag_core.retrieval.measures import percentile
 from rag_core.retrieval.search import HybridSearch
@@ -64,8 +67,12 @@ WARM_UP = 20
 
 def main() -> None:
     """Prints the figures of every size."""
-    dsn, copies = sys.argv[1], [int(each) for each in sys.argv[2:]] or [2, 20]
-    sizes = [_in_a_copy(dsn, each) for each in copies]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("dsn")
+    parser.add_argument("--copies", default="2,20")
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    sizes = [_in_a_copy(options.dsn, int(each), keep=options.keep) for each in options.copies.split(",")]
     first, last = sizes[0]["figures"], sizes[-1]["figures"]
     print(
         json.dumps(
@@ -85,55 +92,67 @@ def main() -> None:
     )
 
 
-def _in_a_copy(dsn: str, copies: int) -> dict[str, Any]:
+def _in_a_copy(dsn: str, copies: int, *, keep: bool) -> dict[str, Any]:
     name = f"bench_{copies}"
     target = psycopg.conninfo.make_conninfo(dsn, dbname=name)
-    source = psycopg.conninfo.conninfo_to_dict(dsn)["dbname"]
+    source = str(psycopg.conninfo.conninfo_to_dict(dsn)["dbname"])
     with psycopg.connect(psycopg.conninfo.make_conninfo(dsn, dbname="postgres"), autocommit=True) as server:
-        server.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
-        server.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(str(source)))
-        )
+        made = server.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,)).fetchone() is not None
+        if made and not keep:
+            server.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
+        if not (made and keep):
+            server.execute(
+                sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(source))
+            )
+            multiply(target, copies)
     try:
-        return measure(target, copies)
+        return measure(target)
     finally:
-        with psycopg.connect(psycopg.conninfo.make_conninfo(dsn, dbname="postgres"), autocommit=True) as server:
-            server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+        if not keep:
+            with psycopg.connect(psycopg.conninfo.make_conninfo(dsn, dbname="postgres"), autocommit=True) as server:
+                server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-def measure(dsn: str, copies: int) -> dict[str, Any]:
-    """Multiplies the documents of a database and times searches in it."""
-    started = time.monotonic()
+def multiply(dsn: str, copies: int) -> None:
+    """Makes a database hold its documents this many times, and brings its index into order."""
     with psycopg.connect(dsn) as connection:
         connection.execute("SELECT setseed(0.5)")
         for text in MULTIPLY:
             connection.execute(text.format(last=copies - 1))
-    # One connection, so that its server process can be asked for its time.
-    store = Store(dsn, max_connections=1)
+    store = Store(dsn)
     version = serving_version(store)
     assert version is not None
-    graph = maintain_index(store, version)
-    built = time.monotonic() - started
+    maintain_index(store, version)
+    store.close()
+
+
+def measure(dsn: str) -> dict[str, Any]:
+    """Times searches in a database."""
+    # One connection, so that its server process can be asked for its time.
+    store = Store(dsn, max_connections=1)
     with store.connection() as connection:
         process = connection.info.backend_pid
         texts = [row[0] for row in connection.execute("SELECT body FROM nightshift.chunk ORDER BY chunk_no LIMIT 2000")]
-        counts = connection.execute(
-            "SELECT (SELECT count(*) FROM nightshift.chunk), (SELECT count(*) FROM nightshift.chunk_window)"
-        ).fetchone()
+        chunks, windows, setting = connection.execute(
+            "SELECT (SELECT count(*) FROM nightshift.chunk), (SELECT count(*) FROM nightshift.chunk_window), "
+            "(SELECT model_setting FROM nightshift.index_version WHERE status = 'serving')"
+        ).fetchone() or (0, 0, "")
     # First sentences stand in for questions of about fifteen words.
     questions = [text.split(". ")[0][:120] for text in texts[::10]]
-    embedder = load_embedder("packaged:all-minilm-l6-v2", batch_size=32)
+    # An index made without a model's weights is as good for its time.
+    words = setting.startswith("memory:")
+    embedder: Embedder = WordHashEmbedder(dimensions=384) if words else load_embedder(setting, batch_size=32)
     search = HybridSearch(store, embedder)
     for question in questions:
         search._vector_of(embedder, question)
     figures = {label: _time(search, questions, filters, process) for label, filters in SHARES}
     store.close()
     return {
-        "chunks": counts[0] if counts else 0,
-        "windows": counts[1] if counts else 0,
-        "graph_built": graph,
-        "preparation_seconds": round(built, 1),
+        "chunks": chunks,
+        "windows": windows,
+        "vectors": setting,
         "searches": len(questions) - WARM_UP,
+        "load": round(os.getloadavg()[0], 1),
         "figures": figures,
     }
 

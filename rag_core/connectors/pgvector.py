@@ -211,6 +211,9 @@ class IndexReader:
         else:
             self._connection.execute(statement("search/set_graph_scan"))
             parameters |= _filter_values(filters)
+            if len(filters) == 1:
+                suffix = "_filtered_once"
+                parameters["name"], parameters["value"] = filters[0]
             query = template(f"search/select_nearest_approximate{suffix}").format(
                 dimensions=sql.Literal(serving.dimensions), version=sql.Literal(serving.version_no)
             )
