@@ -78,6 +78,7 @@ class WarehouseAdapter(ABC):
                 rows=rows,
                 truncated_by=truncated_by,
                 own_limit=query.own_limit,
+                row_limited=query.row_limited,
                 seconds=round(time.monotonic() - started, 6),
             )
 

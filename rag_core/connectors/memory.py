@@ -52,6 +52,7 @@ class MemoryWarehouse:
                 "rows": result.rows[: query.limits.max_rows],
                 "truncated_by": "rows" if cut else result.truncated_by,
                 "own_limit": query.own_limit,
+                "row_limited": query.row_limited,
             }
         )
 

@@ -46,7 +46,10 @@ class ForeignKey(Record):
 
 
 class CatalogTable(Record):
-    """A relation that questions may be asked of. Partitions are folded into their parent."""
+    """A relation that questions may be asked of. Partitions are folded into their parent.
+
+    `row_limited` says that the database shows this role only some of its rows.
+    """
 
     schema_name: str
     name: str
@@ -60,6 +63,7 @@ class CatalogTable(Record):
     partition_key: str | None = None
     object_id: int | None = None
     readable: bool = True
+    row_limited: bool = False
 
     @property
     def qualified_name(self) -> str:

@@ -86,7 +86,8 @@ class GuardedSql(Record):
 
     `text` is in the dialect of the warehouse and contains no parameter placeholders. `own_limit` is the statement's own
     outermost LIMIT, so that a result of just that many rows is not mistaken for a complete count. `joins` are the pairs
-    of `schema.table.column` of different tables that it compares.
+    of `schema.table.column` of different tables that it compares. `row_limited` are the tables of which not all rows can
+    be seen, by the database's row policies or by the policy's filters.
     """
 
     text: str
@@ -96,6 +97,7 @@ class GuardedSql(Record):
     limits: Limits = Limits()
     own_limit: int | None = None
     joins: tuple[tuple[str, str], ...] = ()
+    row_limited: tuple[str, ...] = ()
 
 
 class GuardVerdict(Record):
@@ -128,13 +130,15 @@ class QueryResult(Record):
     """Rows in the order of the database; columns are positional, duplicate names survive.
 
     Cells keep the cursor's own Python types (int, Decimal, float, str, bool, date, aware datetime, ...).
-    `truncated_by` says which cap cut the result, None when it is whole.
+    `truncated_by` says which cap cut the result, None when it is whole. `row_limited` are the tables of which not all
+    rows could be seen: what is not in the result may be there all the same.
     """
 
     columns: tuple[ResultColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
     truncated_by: TruncatedBy | None = None
     own_limit: int | None = None
+    row_limited: tuple[str, ...] = ()
     seconds: float = 0.0
 
     @property

@@ -139,6 +139,15 @@ class SqlGuard:
             limits=self.policy.limits,
             own_limit=own_limit,
             joins=joins,
+            row_limited=tuple(
+                sorted(
+                    {
+                        access.table.qualified_name
+                        for _, access in resolver.places
+                        if access.table.row_limited or access.row_filters
+                    }
+                )
+            ),
         )
         return GuardVerdict(
             allowed=True,

@@ -9,7 +9,7 @@ from typing import Any
 from rag_core.datamodel.catalog import Catalog, CatalogTable
 
 # What changes without the structure changing, or depends on who looks.
-_VOLATILE = frozenset({"row_estimate", "object_id", "readable"})
+_VOLATILE = frozenset({"row_estimate", "object_id", "readable", "row_limited"})
 
 
 def table_fingerprint(table: CatalogTable) -> str:

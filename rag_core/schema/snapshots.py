@@ -18,8 +18,8 @@ from rag_core.datamodel.drift import DriftRules
 
 Key = tuple[str, str]
 Digests = dict[Key, str]
-# Changes with every load, and says nothing of the structure.
-_UNSTORED = {"row_estimate"}
+# Changes with every load, or with who looks, and says nothing of the structure.
+_UNSTORED = {"row_estimate", "row_limited"}
 
 
 class Described(NamedTuple):

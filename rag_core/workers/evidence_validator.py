@@ -33,7 +33,12 @@ def validate_sql(evidence: SqlEvidence, catalog: Catalog | None = None, *, may_b
     """
     result = evidence.result
     if not result.rows:
-        found = [("empty", "info" if may_be_empty else "error", "the query returned no rows")]
+        limited = ", ".join(result.row_limited)
+        # Not to be seen is told apart from not there.
+        told = (
+            f"no rows are visible: of {limited} not all may be seen here" if limited else "the query returned no rows"
+        )
+        found = [("empty", "info" if may_be_empty else "error", told)]
     else:
         found = [problem for index in range(len(result.columns)) for problem in _column_problems(evidence, index)]
     if result.truncated_by is not None:

@@ -85,6 +85,7 @@ def _table(
         partition_key=row["partition_key"],
         object_id=row["object_id"],
         readable=row["readable"],
+        row_limited=row["row_limited"],
     )
 
 

@@ -43,7 +43,8 @@ SELECT
     CASE WHEN c.relkind IN ('v', 'm') THEN pg_catalog.pg_get_viewdef(c.oid) END AS definition,
     CASE WHEN c.relkind = 'p' THEN pg_catalog.pg_get_partkeydef(c.oid) END AS partition_key,
     pg_catalog.has_table_privilege(c.oid, 'SELECT') AS fully_readable,
-    pg_catalog.has_any_column_privilege(c.oid, 'SELECT') AS readable
+    pg_catalog.has_any_column_privilege(c.oid, 'SELECT') AS readable,
+    pg_catalog.row_security_active(c.oid) AS row_limited
 FROM pg_catalog.pg_class AS c
 INNER JOIN pg_catalog.pg_namespace AS n ON c.relnamespace = n.oid
 LEFT JOIN partitioned_rows AS r ON c.oid = r.root_oid

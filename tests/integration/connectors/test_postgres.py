@@ -18,7 +18,7 @@ from rag_core.connectors.base import Warehouse
 from rag_core.connectors.gate import StatementLimits
 from rag_core.connectors.warehouses import open_warehouse
 from rag_core.datamodel.query import GuardedSql, Limits, QueryResult
-from rag_core.errors import QueryFault, ServiceUnavailable
+from rag_core.errors import ConfigurationError, QueryFault, ServiceUnavailable
 from rag_core.policy.rules import Policy
 from rag_core.policy.sql_guard import SqlGuard
 
@@ -201,9 +201,22 @@ def test_the_databases_own_row_policies_decide_for_the_principal(dsn: str) -> No
         assert tables["parts"] is (principal is None)
         opened.close()
     assert seen == {"a": [1], "b": [2, 3], None: []}
-    with pytest.raises(QueryFault) as caught:
+    # A role that the login may not take on is the operator's to mend: nothing is run as somebody else instead.
+    with pytest.raises(ConfigurationError, match="cannot be asked as postgres"):
         run(open_warehouse(dsn, principal="postgres"), "SELECT 1")
-    assert caught.value.code == "permission"
+
+
+def test_rows_that_may_not_be_seen_are_told_apart_from_none(dsn: str) -> None:
+    opened = open_warehouse(dsn)
+    guard = SqlGuard(Policy(version=1, schemas=("public",)), opened.snapshot())
+    hidden = guard.check("SELECT v FROM tenants").query
+    open_to_all = guard.check("SELECT id FROM parts WHERE id < 0").query
+    assert hidden is not None
+    assert open_to_all is not None
+    # Both are empty: of the one there may be more than this role sees, of the other there is none.
+    results = [opened.execute(query) for query in (hidden, open_to_all)]
+    assert [(result.rows, result.row_limited) for result in results] == [((), ("public.tenants",)), ((), ())]
+    opened.close()
 
 
 def test_one_warehouse_is_asked_as_many_principals_at_once(dsn: str) -> None:

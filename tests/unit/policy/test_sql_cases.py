@@ -201,6 +201,9 @@ def test_row_filters_hold_for_every_use_of_the_table() -> None:
     query = check(sql, row_filters=rules).query
     assert query is not None
     assert query.text.count("FROM public.customers WHERE (country = 'SE' OR FALSE)") == 2
+    filtered = check(sql, row_filters=rules).query
+    assert filtered is not None
+    assert filtered.row_limited == ("public.customers",)
     broken = (RowFilter(table="public.customers", where="tenant = 1"),)
     assert check(sql, row_filters=broken).code == "policy_error"
 

@@ -31,6 +31,14 @@ def test_an_empty_result_stops_the_answer_unless_it_may_be_empty() -> None:
     assert validate_sql(evidence, may_be_empty=True)[0].severity == "info"
 
 
+def test_rows_that_may_not_be_seen_are_not_called_none() -> None:
+    evidence = sql_evidence({"revenue": "numeric"}, meanings=(REVENUE,))
+    assert validate_sql(evidence)[0].message == "the query returned no rows"
+    limited = evidence.result.model_copy(update={"row_limited": ("public.orders",)})
+    told = validate_sql(evidence.model_copy(update={"result": limited}))[0].message
+    assert told == "no rows are visible: of public.orders not all may be seen here"
+
+
 def test_nulls() -> None:
     assert codes(("Nordics", None), ("Iberia", None)) == [("null_only", "error")]
     mostly = [(f"region {index}", None) for index in range(9)]
