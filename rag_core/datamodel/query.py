@@ -86,8 +86,8 @@ class GuardedSql(Record):
 
     `text` is in the dialect of the warehouse and contains no parameter placeholders. `own_limit` is the statement's own
     outermost LIMIT, so that a result of just that many rows is not mistaken for a complete count. `joins` are the pairs
-    of `schema.table.column` of different tables that it compares. `row_limited` are the tables of which not all rows can
-    be seen, by the database's row policies or by the policy's filters.
+    of `schema.table.column` of different tables that it compares. `row_limited` are the tables of which not all rows
+    can be seen, by the database's row policies or by the policy's filters.
     """
 
     text: str
