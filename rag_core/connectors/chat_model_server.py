@@ -38,9 +38,7 @@ def check_port(port: int) -> None:
             raise ConfigurationError(f"another process listens on port {port}: choose another one with --port")
 
 
-def serve_model(
-    path: Path, *, port: int, context_tokens: int, alias: str, ready: Callable[[str], None], forever: bool = True
-) -> None:
+def serve_model(path: Path, *, port: int, context_tokens: int, alias: str, ready: Callable[[str], None]) -> None:
     """Serves the model until the process is stopped.
 
     Args:
@@ -49,14 +47,15 @@ def serve_model(
         context_tokens: tokens of a prompt and its reply together.
         alias: the name that requests give for the model.
         ready: told the base URL as soon as the model has been loaded.
-        forever: False returns once it serves, for tests.
 
     Raises ConfigurationError where the file, the port or the extra `local` is missing, ServiceUnavailable where
     llama.cpp cannot load the model.
     """
     check_model_file(path)
     check_port(port)
-    if importlib.util.find_spec("xllamacpp") is None:
+    if importlib.util.find_spec("xllamacpp") is not None:
+        run_library(path, port, context_tokens, alias, ready)
+    else:
         binary = shutil.which("llama-server")
         if binary is None:
             raise ConfigurationError(
@@ -66,6 +65,10 @@ def serve_model(
         ready(f"http://{HOST}:{port}/v1")
         arguments = ("--model", str(path), "--host", HOST, "--port", str(port), "--ctx-size", str(context_tokens))
         os.execv(binary, [binary, *arguments, "--parallel", "1", "--alias", alias])
+
+
+def run_library(path: Path, port: int, context_tokens: int, alias: str, ready: Callable[[str], None]) -> None:
+    """Serves by the wheel, in this process, until it is stopped."""
     import xllamacpp  # noqa: PLC0415 - heavy
 
     parameters = xllamacpp.CommonParams()
@@ -76,6 +79,8 @@ def serve_model(
     except RuntimeError as error:
         raise ServiceUnavailable(f"llama.cpp cannot serve {path.name}: {error}") from error
     ready(f"http://{HOST}:{port}/v1")
-    while forever:
-        time.sleep(3600)
-    del server
+    try:
+        while True:
+            time.sleep(3600)
+    finally:
+        del server
