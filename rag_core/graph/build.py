@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from rag_core.connectors.base import ChatModel, Embedder, PassageSearch, Warehouse
 from rag_core.connectors.chat_model_context import calling
@@ -24,6 +24,7 @@ from rag_core.graph.conclude import failed_answer, without_model
 from rag_core.graph.decompose import Decomposer
 from rag_core.graph.drive import drive
 from rag_core.graph.nodes import Nodes
+from rag_core.graph.parts import SchemaSource, fill_parameters
 from rag_core.graph.state import QuestionState, Request
 from rag_core.graph.strategist import Strategist
 from rag_core.graph.uses import strategy_use
@@ -33,6 +34,7 @@ from rag_core.plans.strategies import Choice, StrategyStore
 from rag_core.policy.rules import Policy, load_policy
 from rag_core.policy.sql_guard import SqlGuard
 from rag_core.schema.cache import CatalogCache
+from rag_core.schema.join_checks import JoinChecks
 from rag_core.schema.mend import Mended, SchemaMender
 from rag_core.schema.visible import visible_catalog
 from rag_core.semantics.definitions import SemanticModel
@@ -57,18 +59,6 @@ FIXED_SUPERSTEPS = 20
 MAX_RETRIES = 2
 
 Replay = Literal["drafts", "approved"]
-
-
-class SchemaSource(Protocol):
-    """The warehouse's schema, kept for a while."""
-
-    def current(self) -> Catalog:
-        """The schema as last read."""
-        ...
-
-    def refresh(self) -> Catalog:
-        """The schema, read anew."""
-        ...
 
 
 class Orchestrator:
@@ -125,6 +115,7 @@ class Orchestrator:
         self._checkpoints = checkpoints
         self._replay: Replay = replay
         self._visible: tuple[Catalog, Catalog] | None = None
+        self._joins = JoinChecks(self._warehouse, store)
         self._planner = Planner(semantic_model, values, chat_model=chat_model, router_model=router_model)
         self._strategist = Strategist(
             planner=self._planner,
@@ -183,6 +174,7 @@ class Orchestrator:
             semantic_model=self._semantic_model,
             chat_model=self._chat_model,
             mend=self._mend if self._mender is not None else None,
+            check_joins=lambda query: self._joins.require(query, self._visible_catalog(), self._guard.check),
         )
 
     def _visible_catalog(self) -> Catalog:
@@ -197,8 +189,18 @@ class Orchestrator:
     def _renew_guard(self, catalog: Catalog) -> None:
         self._guard = SqlGuard(self._guard.policy, catalog)
 
-    def get_compiled_app(self) -> CompiledStateGraph[Any, Any, Any, Any]:
-        """The compiled graph: `invoke` and `ainvoke` take `{"request": Request(...)}`; the answer is in `answer`."""
+    def get_compiled_app(self, *, checkpointed: bool = False) -> CompiledStateGraph[Any, Any, Any, Any]:
+        """The compiled graph: `invoke` and `ainvoke` take `{"request": Request(...)}`; the answer is in `answer`.
+
+        With `checkpointed` its state is kept after each node, and the configuration must name a `thread_id`. Raises
+        ConfigurationError where the orchestrator has no checkpoints.
+        """
+        if checkpointed:
+            if self._checkpoints is None:
+                raise ConfigurationError("an orchestrator without `checkpoints` keeps no state")
+            if self._kept_app is None:
+                self._kept_app = compile_graph(self._nodes, self._checkpoints.saver)
+            return self._kept_app
         if self._app is None:
             self._app = compile_graph(self._nodes)
         return self._app
@@ -315,12 +317,11 @@ class Orchestrator:
 
     def _run(self, state: QuestionState, thread: str | None = None) -> QuestionState:
         config: RunnableConfig = {"recursion_limit": self._limit}
-        if thread is None or self._checkpoints is None:
+        if thread is None:
             return cast(QuestionState, self.get_compiled_app().invoke(cast(Any, state), config))
-        if self._kept_app is None:
-            self._kept_app = compile_graph(self._nodes, self._checkpoints.saver)
+        app = self.get_compiled_app(checkpointed=True)
         config["configurable"] = {"thread_id": thread}
-        found = self._kept_app.get_state(config)
+        found = app.get_state(config)
         if "answer" in found.values:
             return cast(QuestionState, found.values)
         with ExitStack() as stack:
@@ -328,15 +329,7 @@ class Orchestrator:
                 logger.info("question %s goes on at %s", thread, ", ".join(found.next))
                 stack.enter_context(renewed_deadline(self._seconds))
             given: Any = None if found.next else state
-            return cast(QuestionState, self._kept_app.invoke(given, config, durability="sync"))
-
-
-def fill_parameters(question: str, parameters: Mapping[str, Any]) -> str:
-    """The question with `{name}` replaced; raises ConfigurationError for a placeholder without a value."""
-    text = question
-    for name in sorted(parameters):
-        text = text.replace("{" + name + "}", str(parameters[name]))
-    return text
+            return cast(QuestionState, app.invoke(given, config, durability="sync"))
 
 
 def create_orchestrator(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -15,6 +16,8 @@ from rag_core.connectors.store import Store
 from rag_core.datamodel.answer import Answer
 from rag_core.errors import ConfigurationError
 from rag_core.graph.build import Orchestrator
+from rag_core.graph.checkpoints import Checkpoints
+from rag_core.graph.state import Request
 from rag_core.plans.compare import compare_plans
 from rag_core.plans.fingerprint import question_key
 from rag_core.plans.store import KeptPlan, PlanStore
@@ -167,3 +170,22 @@ def test_what_a_check_held_back_counts_as_bad(tmp_path: Path, store: Store, ques
     assert success() == 0
     with store.connection() as connection:
         connection.execute("DELETE FROM reports.fact_answer WHERE batch = 'held'")
+
+
+def test_the_checkpointed_app_can_be_awaited_and_looked_into(tmp_path: Path, store: Store, question: str) -> None:
+    checkpoints = Checkpoints(store)
+    app = open_world(tmp_path, store=store, checkpoints=checkpoints).get_compiled_app(checkpointed=True)
+    config: Any = {"configurable": {"thread_id": f"{uuid.uuid4()}:q1"}}
+    given: Any = {"request": Request(question=question, run_date=JULY)}
+    answer = asyncio.run(app.ainvoke(given, config))["answer"]
+    assert answer.status == "answered"
+    assert app.get_state(config).values["answer"] == answer
+    assert [entry.node for entry in answer.trace][-1] == "explain"
+    visited = [state.next for state in app.get_state_history(config)]
+    assert ("evaluate",) in visited
+    checkpoints.close()
+
+
+def test_without_checkpoints_there_is_no_checkpointed_app(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="checkpoints"):
+        open_world(tmp_path).get_compiled_app(checkpointed=True)
