@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from nightshift_airflow.page.services import PageServices
 from rag_core.batch.manual import batch_from_lines
 from rag_core.batch.records import AnswerRecord, close_run
+from rag_core.batch.runner import BatchRunner
 from rag_core.errors import ConfigurationError, NightshiftError
 from rag_core.reports.audit import append_event
 
@@ -28,7 +29,12 @@ def ask(page: PageServices, text: str, *, by: str, run_date: str | None = None) 
     batch = batch_from_lines(line).model_copy(update={"owner": by})
     services = page.services
     day = services.run_date(run_date or None)
-    runner = services.batch_runner
+    # Without the gate of batches, which looks at the whole schema before a run: `nightshift ask` has none either.
+    runner = BatchRunner(
+        store=page.store,
+        orchestrator=lambda principal: services.asking_as(principal).orchestrator,
+        reports_folder=services.settings.home / "reports",
+    )
     started = runner.start(batch, day, publish=False)
     question = batch.questions[0]
     with page.store.connection() as connection:

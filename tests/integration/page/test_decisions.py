@@ -233,7 +233,7 @@ def test_a_change_names_whom_it_hurts_and_is_decided(
     assert decisions[events["main.orders.note"]] == ("accept", "uli", NOTE)
     assert decisions[events["main.orders.day"]] == ("reject", "uli", NOTE)
     assert f"by uli: {NOTE}" in check_page(browser.get(changed).text).text
-    assert send_form(browser, f"{PREFIX}/ask", f"{changed}/accept").status_code == 400
+    assert send_form(browser, f"{PREFIX}/ask", f"{PREFIX}/drift/999999999/accept").status_code == 400
 
 
 def test_a_document_is_processed_again(
