@@ -53,7 +53,8 @@ class JoinCheck:
         warehouse: where the values are.
         check: the guard's decision on a statement, for the probes.
         catalog: the schema that names are resolved in.
-        joins: what is known of joins (`find_joins`, with decisions); unknown ones are judged by values alone.
+        joins: what is known of joins that no key declares (`find_joins`, with what people decided); of the rest the
+            values alone decide.
     """
 
     def __init__(
@@ -67,13 +68,16 @@ class JoinCheck:
         self._check = check
         self._rules = name_rules(catalog.dialect)
         self._tables = {table.qualified_name: table for table in catalog.tables}
+        self._declared = {
+            frozenset((f"{table.qualified_name}.{left}", f"{key.target}.{right}"))
+            for table in catalog.tables
+            for key in table.foreign_keys
+            for left, right in zip(key.columns, key.target_columns, strict=True)
+        }
         self._joins: dict[frozenset[str], Join] = {}
         for join in joins:
             for left, right in zip(join.left_columns, join.right_columns, strict=True):
-                pair = frozenset((f"{join.left_table}.{left}", f"{join.right_table}.{right}"))
-                known = self._joins.get(pair)
-                if known is None or known.source != "foreign_key":
-                    self._joins[pair] = join
+                self._joins[frozenset((f"{join.left_table}.{left}", f"{join.right_table}.{right}"))] = join
         self._counts: dict[Sides, tuple[int, int, int, int, int] | None] = {}
         self._lock = threading.Lock()
 
@@ -108,12 +112,13 @@ class JoinCheck:
 
     def _judge(self, sides: Sides) -> JoinFault | None:
         left_table, left_columns, right_table, right_columns = sides
-        known = [
-            self._joins.get(frozenset((f"{left_table}.{left}", f"{right_table}.{right}")))
+        pairs = [
+            frozenset((f"{left_table}.{left}", f"{right_table}.{right}"))
             for left, right in zip(left_columns, right_columns, strict=True)
         ]
-        if any(join is not None and join.source == "foreign_key" for join in known):
+        if not self._declared.isdisjoint(pairs):
             return None
+        known = [self._joins.get(pair) for pair in pairs]
         for left, right in zip(left_columns, right_columns, strict=True):
             one, other = self._column(left_table, left), self._column(right_table, right)
             if one is not None and other is not None and not same_family(one.type, other.type):

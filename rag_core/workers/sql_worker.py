@@ -15,7 +15,7 @@ from rag_core.datamodel.answer import Usage
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.evidence import ColumnMeaning, SqlEvidence
 from rag_core.datamodel.plan import SqlStep
-from rag_core.datamodel.query import GuardVerdict
+from rag_core.datamodel.query import GuardedSql, GuardVerdict
 from rag_core.errors import ModelFault, QueryFault
 from rag_core.prompts.loader import fence, load_prompt
 from rag_core.schema.card import build_card
@@ -53,7 +53,8 @@ class SqlWorker:
     """Runs SQL steps. `chat_model` None: only metric queries and given SQL.
 
     `mend` is asked where a statement names something that is not there: given the statement and the name, it says what
-    became of it, and gives the guard over the schema as it is now.
+    became of it, and gives the guard over the schema as it is now. `check_joins` raises QueryFault where a statement
+    that nobody approved joins what does not belong together.
     """
 
     warehouse: Warehouse
@@ -62,6 +63,7 @@ class SqlWorker:
     semantic_model: SemanticModel
     chat_model: ChatModel | None = None
     mend: Callable[[str, str], tuple[Mended, Guard]] | None = None
+    check_joins: Callable[[GuardedSql], None] | None = None
 
     def run(
         self, step: SqlStep, *, run_date: date, attempt: int = 1, repaired: str = "", feedback: str = ""
@@ -142,6 +144,8 @@ class SqlWorker:
             return self._failed(step, attempt, fault)
         try:
             self.warehouse.explain(verdict.query)
+            if strategy == "model" and self.check_joins is not None:
+                self.check_joins(verdict.query)
             result = self.warehouse.execute(verdict.query)
         except QueryFault as error:
             return self._failed(step, attempt, fault_of(error, sql))
