@@ -10,7 +10,7 @@ from datetime import timedelta
 import psycopg
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from rag_core.connectors.embedded import STORE_DATABASE, WAREHOUSE_DATABASE, EmbeddedPostgres
 from rag_core.connectors.sql_files import script, statement
@@ -63,7 +63,9 @@ def show_changes(settings: Settings, console: Console) -> None:
         events = list_events(store, state="open")
     finally:
         store.close()
-    table = Table("Event", "Severity", "Change", "Touches", title="What changed, and whom it hurts", show_lines=True)
+    # Names are folded, not cut: somebody may want to copy one.
+    folded = (Column(name, overflow="fold") for name in ("Event", "Severity", "Change", "Touches"))
+    table = Table(*folded, title="What changed, and whom it hurts", show_lines=True)
     for event in events:
         table.add_row(str(event.event_id), event.change.severity, escape(_change(event)), escape(_touched(event)))
     console.print(table)
