@@ -11,6 +11,7 @@ from ingestion import runs
 from ingestion.config import IngestionRules
 from ingestion.documents import Block, ConvertedDocument, SourceFile
 from ingestion.index import document_id
+from ingestion.packing import pack_postings
 from ingestion.versions import ensure_version, maintain_index
 from ingestion.worker import DocumentWorker, pipeline_version
 from rag_core.connectors.base import Embedder
@@ -69,4 +70,6 @@ def load_corpus(
             on_progress(done, len(files))
     if files:
         maintain_index(store, version)
+    else:
+        pack_postings(store)  # an index that an older version of this software filled has none packed yet
     return len(files)

@@ -20,6 +20,7 @@ from ingestion.config import IngestionRules
 from ingestion.documents import SourceFile
 from ingestion.index import clean_text, move_document
 from ingestion.isolate import IsolatedConverter
+from ingestion.packing import pack_postings
 from ingestion.sources import discover
 from ingestion.versions import IndexVersion, build_version, ensure_version, maintain_index, serving_version
 from ingestion.worker import DocumentWorker, pipeline_version, window_cutter
@@ -220,6 +221,8 @@ def finish_ingest(
             removed = sum(1 for number in record.gone if _prune(store, number))
     if counts.indexed or counts.partial or removed:
         maintain_index(store, _serving(store, embedder))
+    else:
+        pack_postings(store)  # an index that an older version of this software filled has none packed yet
     outcome = IngestOutcome(
         run_id=run_id,
         documents={

@@ -126,6 +126,18 @@ def test_scores_stay_exact_whatever_happens_to_the_index(
     check(store)
 
 
+def test_an_index_from_before_there_were_segments_is_packed_by_the_next_run(
+    make_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store()
+    load_corpus(store, EMBEDDER, "words", texts(0, 30), rules=IngestionRules())
+    assert segments(store) == []
+    monkeypatch.setattr(packing, "LEAST_UNPACKED", 10)
+    assert load_corpus(store, EMBEDDER, "words", texts(0, 30), rules=IngestionRules()) == 0
+    assert [chunks for _, chunks in segments(store)] == [30]
+    check(store)
+
+
 def test_packing_an_empty_index_makes_nothing(make_store: Callable[[], Store]) -> None:
     store = make_store()
     assert pack_postings(store) == 0
