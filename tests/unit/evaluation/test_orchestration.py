@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_core.cli.eval_orchestration import run_sample
+from rag_core.datamodel.answer import Answer, Citation, Claim, Verdict
+from rag_core.errors import ConfigurationError
+from rag_core.evaluation.questions import SIZES, EvalQuestion, compose_questions
+from rag_core.evaluation.runs import read_scores, run_questions, summarise, to_markdown
+from rag_core.evaluation.scoring import score_answer
+from rag_core.evaluation.systems import Baselines
+from tests.evidence import passage, sql_evidence
+from tests.question_world import open_world
+
+sample_facts = pytest.importorskip("sample.facts")
+BOTH = EvalQuestion(
+    question_id="m-1",
+    tier="moderate",
+    text="How many, and why?",
+    values=("12.5",),
+    phrases=("port strike",),
+    documents=("docs/a-document.md",),
+    needs_sql=True,
+)
+
+
+def answer(text: str, *, status: str = "answered", value: float = 12.5, **more: Any) -> Answer:
+    values: dict[str, Any] = {
+        "claims": (Claim(text=text, markers=("S1",), supported=True),),
+        "citations": (
+            Citation(marker="S1", kind="sql", ref="SELECT 1", excerpt=""),
+            Citation(marker="D1", kind="document", ref="docs/a-document.md#Cause", excerpt=""),
+        ),
+        "sql": (sql_evidence({"n": "numeric"}, (value,)),),
+        "documents": (passage("The port strike of 2025."),),
+    }
+    return Answer(
+        question=BOTH.text,
+        run_date="2026-07-01",
+        status=status,
+        text=text,
+        strategy="metric",
+        query_type="both",
+        verdict=Verdict(supported=True, relevance=1.0, citation_accuracy=1.0),
+        **(values | more),
+    )
+
+
+def test_two_hundred_questions_by_tier_each_with_a_truth_and_the_same_each_time() -> None:
+    facts = sample_facts.load_facts()
+    questions = compose_questions(facts)
+    assert Counter(question.tier for question in questions) == SIZES
+    assert len({question.question_id for question in questions}) == 200
+    assert all(question.points for question in questions)
+    assert all(q.needs_sql and q.phrases for q in questions if q.tier != "simple")
+    assert questions == compose_questions(facts)
+
+
+def test_an_answer_is_right_only_with_every_point() -> None:
+    right = score_answer(BOTH, answer("12.5, by the port strike."), system="a", seconds=1.0)
+    assert (right.verdict, right.held, right.points, right.source_recall) == ("right", 2, 2, 1.0)
+    assert (right.reciprocal_rank, right.success, right.unsupported) == (1.0, True, 0)
+    wrong = score_answer(BOTH, answer("12.5, by rain."), system="a", seconds=1.0)
+    assert (wrong.verdict, wrong.silent) == ("wrong", True)
+    partial = score_answer(BOTH, answer("12.5, by rain.", status="partial"), system="a", seconds=1.0)
+    assert (partial.verdict, partial.silent) == ("withheld", False)
+    other = score_answer(BOTH, answer("12.5, by the port strike.", value=13), system="a", seconds=1.0)
+    assert other.verdict == "wrong"
+
+
+def test_a_refusal_holds_no_point_even_where_its_text_does() -> None:
+    refused = score_answer(BOTH, answer("No port strike was found.", status="no_evidence"), system="a", seconds=1.0)
+    assert (refused.verdict, refused.held, refused.claims) == ("withheld", 0, 0)
+
+
+def test_a_number_that_stands_nowhere_is_unsupported() -> None:
+    assert score_answer(BOTH, answer("It was 99 by the port strike."), system="a", seconds=1.0).unsupported == 1
+    assert score_answer(BOTH, answer("It was 12.5 in 2025."), system="a", seconds=1.0).unsupported == 0
+
+
+def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "scores.jsonl"
+    asked: list[str] = []
+
+    def system(text: str) -> Answer:
+        asked.append(text)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return answer("12.5, by the port strike.")
+
+    questions = [BOTH.model_copy(update={"question_id": f"m-{n}", "text": f"Question {n}?"}) for n in range(3)]
+    with pytest.raises(KeyboardInterrupt):
+        run_questions(questions, {"a": system}, path)
+    path.write_text(path.read_text() + '{"question_id": "m-1", "sys')  # a line that was cut off
+    scores = run_questions(questions, {"a": system}, path)
+    assert asked == ["Question 0?", "Question 1?", "Question 1?", "Question 2?"]
+    assert [score.question_id for score in scores] == ["m-0", "m-1", "m-2"]
+    assert read_scores(path) == scores
+    run_questions(questions, {"a": system}, path)
+    assert len(asked) == 4
+
+
+def test_figures_are_shares_by_system_and_tier() -> None:
+    scores = [
+        score_answer(BOTH, answer("12.5, by the port strike."), system="a", seconds=1.0),
+        score_answer(BOTH, answer("12.5, by rain."), system="a", seconds=3.0),
+    ]
+    rows = summarise(scores)
+    assert [row["tier"] for row in rows] == ["moderate", "all"]
+    assert (rows[0]["right"], rows[0]["wrong"], rows[0]["p50_seconds"]) == (0.5, 0.5, 2.0)
+    assert to_markdown(rows).startswith("| system | tier | questions | right |")
+    assert to_markdown([]) == ""
+
+
+def test_baselines_ask_each_tool_once_with_the_whole_question(tmp_path: Path) -> None:
+    world = open_world(tmp_path)
+    parts = world._nodes
+    baselines = Baselines(
+        search=parts.search,
+        warehouse=parts.sql_worker().warehouse,
+        guard=parts.sql_worker().guard,
+        semantic_model=parts.planner.semantic_model,
+        values=parts.planner._matcher.values,
+        worker=parts.sql_worker(),
+        run_date=answer("").run_date,
+    )
+    figure = baselines.flat_agent("What was the revenue of the Nordics in 2026?")
+    assert (figure.status, figure.sql[0].result.rows[0][0]) == ("answered", 3050)
+    both = "What was the revenue of the Nordics in 2026, and why did it fall?"
+    assert baselines.flat_agent(both).sql == ()
+    assert world.answer(both, run_date=figure.run_date).sql
+    assert baselines.standard_rag(both).citations[0].kind == "document"
+    assert baselines.standard_rag("xyzzy").status == "no_evidence"
+
+
+def test_a_set_or_a_system_that_is_none_is_named() -> None:
+    with pytest.raises(ConfigurationError, match="no such set: nothing"):
+        run_sample("nothing", ["hierarchical"], 0, None)
+    with pytest.raises(ConfigurationError, match="no such system: nobody"):
+        run_sample("sample", ["nobody"], 0, None)
