@@ -23,6 +23,7 @@ pytestmark = pytest.mark.integration
 _SCRIPT = """
 import sys, time
 from pathlib import Path
+from ingestion import worker
 from ingestion.config import IngestionRules
 from ingestion.pipeline import ingest
 from rag_core.connectors.memory_embedder import WordHashEmbedder
@@ -33,8 +34,11 @@ class SlowEmbedder(WordHashEmbedder):
         time.sleep(0.02)
         return super().embed(texts)
 
+worker.DOCUMENTS_TOGETHER = 4  # many groups, so that a kill hits the middle of one
+def tell(progress):
+    print(progress.done, flush=True)
 print("ready", flush=True)
-ingest(Store(sys.argv[1]), SlowEmbedder(), [Path(sys.argv[2])], rules=IngestionRules())
+ingest(Store(sys.argv[1]), SlowEmbedder(), [Path(sys.argv[2])], rules=IngestionRules(), on_progress=tell)
 """
 _CONTENT = """
 SELECT d.source, d.path, d.content_hash, d.state, d.metadata::text, c.ordinal, c.body, c.terms,
@@ -72,17 +76,25 @@ def test_killed_at_ten_random_moments_and_repeated_the_index_is_the_same(
     ingest(undisturbed, WordHashEmbedder(), [folder], rules=rules)
     moments = random.Random(7)
     killed = 0
+    left: set[int] = set()
     for _ in range(10):
         process = subprocess.Popen(
             [sys.executable, "-c", _SCRIPT, disturbed.dsn, str(folder)], cwd=repo_root, stdout=subprocess.PIPE
         )
         assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(moments.uniform(0.05, 1.2))
+        # "ready" and up to two groups of documents, then a moment within the next ones.
+        for _ in range(1 + 4 * moments.randint(0, 2)):
+            process.stdout.readline()
+        time.sleep(moments.uniform(0.0, 0.2))
         process.send_signal(signal.SIGKILL)
         killed += process.wait() == -signal.SIGKILL
         process.stdout.close()
-    assert killed >= 3, "the process finished too early for the test to mean anything"
+        with disturbed.connection() as connection:
+            row = connection.execute("SELECT count(*) FROM nightshift.document WHERE state = 'ok'").fetchone()
+        left.add(row[0] if row else 0)
+    assert killed >= 8, "the process finished too early for the test to mean anything"
+    assert len(left) >= 4, "the kills must find the index in different states"
+    assert max(left) < 120
     ingest(disturbed, WordHashEmbedder(), [folder], rules=rules)
     assert content(disturbed) == content(undisturbed)
 
