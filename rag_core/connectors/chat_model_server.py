@@ -72,7 +72,7 @@ def run_library(path: Path, port: int, context_tokens: int, alias: str, ready: C
     import xllamacpp  # noqa: PLC0415 - heavy
 
     parameters = xllamacpp.CommonParams()
-    parameters.model.path, parameters.hostname, parameters.port = str(path), HOST, port
+    parameters.model.path, parameters.hostnames, parameters.port = str(path), [HOST], port
     parameters.n_ctx, parameters.n_parallel, parameters.model_alias = context_tokens, 1, {alias}
     try:
         server = xllamacpp.Server(parameters)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from rag_core.cli.main import build_app
 from rag_core.cli.strategies import to_contract
 from rag_core.connectors.chat_model_server import serve_model
-from rag_core.errors import ConfigurationError
+from rag_core.errors import ConfigurationError, ServiceUnavailable
 from rag_core.plans.strategies import StrategyStats
 
 
@@ -84,3 +84,10 @@ def test_a_class_is_shown_with_its_strategies() -> None:
     assert shown["strategies"][0]["success"] == 0.75
     assert shown["reflection"] == {"used": True, "tried": 0, "helped": 0}
     json.dumps(shown)
+
+
+def test_a_file_that_llama_cpp_cannot_load_is_told_in_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp", reason="the extra `local` is not installed")
+    (tmp_path / "a.gguf").write_bytes(b"GGUF0000")
+    with pytest.raises(ServiceUnavailable, match=r"cannot serve a\.gguf"):
+        _serve(tmp_path / "a.gguf", _free_port())
