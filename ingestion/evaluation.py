@@ -23,6 +23,7 @@ from ingestion.pipeline import ingest
 from rag_core.connectors.base import Embedder, PassageSearch
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
+from rag_core.datamodel.evidence import SearchOutcome
 from rag_core.errors import ConfigurationError
 from rag_core.retrieval.measures import Judged, Measured, measure
 from rag_core.retrieval.relevance import Evidence, NullLimits, calibrate
@@ -181,8 +182,8 @@ def judge_null_signal(search: PassageSearch, collection: Collection, foreign: Se
     own = [search.search(query.text, top=1) for query in collection.queries]
     other = [search.search(text, top=1) for text in foreign]
     best, best_answered, best_refused = calibrate(
-        [Evidence(each.detail["best_cosine"], each.detail["words_covered"]) for each in own],
-        [Evidence(each.detail["best_cosine"], each.detail["words_covered"]) for each in other],
+        [_evidence(each) for each in own],
+        [_evidence(each) for each in other],
     )
     return NullResult(
         questions=len(own),
@@ -195,6 +196,11 @@ def judge_null_signal(search: PassageSearch, collection: Collection, foreign: Se
     )
 
 
+def _evidence(outcome: SearchOutcome) -> Evidence:
+    detail = outcome.detail
+    return Evidence(detail["best_cosine"], detail["words_covered"], breadth=detail["mean_cosine"])
+
+
 def save_limits(store: Store, model_id: str, limits: NullLimits, calibration: Mapping[str, Any]) -> bool:
     """Stores the limits of the null signal with the index of a model; returns whether there is such an index."""
     with store.connection() as connection:
@@ -204,6 +210,7 @@ def save_limits(store: Store, model_id: str, limits: NullLimits, calibration: Ma
             {
                 "threshold": limits.threshold,
                 "weight": limits.coverage_weight,
+                "breadth": limits.breadth_share,
                 "calibration": json.dumps(calibration),
                 "model_id": model_id,
             },

@@ -39,6 +39,7 @@ class ServingVersion:
     dimensions: int
     null_threshold: float | None
     null_coverage_weight: float | None
+    null_breadth_share: float | None
 
 
 @dataclass(frozen=True, slots=True)

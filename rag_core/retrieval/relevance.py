@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from rag_core.retrieval.bm25 import inverse_document_frequency
 
@@ -19,32 +20,43 @@ DEFAULT_COVERAGE_WEIGHT = 0.25
 ALL_WORDS = 0.9
 # A code that stands in no more chunks than these (or in half a percent of them) is rare.
 RARE_CHUNKS = 5
+# Chunks that the breadth of the evidence is taken over.
+BROAD = 20
 # Share of the words, by weight, that has to be covered where there are no vectors.
 WORDS_ALONE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class NullLimits:
-    """An answer is possible where best cosine + `coverage_weight` * best coverage reaches `threshold`."""
+    """An answer is possible where the cosine + `coverage_weight` * best coverage reaches `threshold`.
+
+    `breadth_share` of the cosine is the mean of the BROAD nearest chunks, the rest the nearest one's: a question of the
+    domain is near to many texts of a large collection, a foreign one by chance to few. In a small collection, where one
+    document may be all there is to a subject, it is 0.
+    """
 
     threshold: float = DEFAULT_THRESHOLD
     coverage_weight: float = DEFAULT_COVERAGE_WEIGHT
+    breadth_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The strongest raw evidence for a question: `cosine` of the nearest window, `coverage` of its words.
 
-    `named`: a passage holds a rare name or code that the question asks for.
+    `breadth`: mean cosine of the BROAD nearest chunks. `named`: a passage holds a rare name or code that the question
+    asks for.
     """
 
     cosine: float
     coverage: float
     named: bool = False
+    breadth: float = 0.0
 
     def score(self, limits: NullLimits) -> float:
         """The figure that the threshold is for."""
-        return self.cosine + limits.coverage_weight * self.coverage
+        near = (1 - limits.breadth_share) * self.cosine + limits.breadth_share * self.breadth
+        return near + limits.coverage_weight * self.coverage
 
 
 def term_weights(terms: Mapping[str, float], frequencies: Mapping[str, int], chunks: int) -> dict[str, float]:
@@ -95,23 +107,22 @@ def calibrate(domain: Sequence[Evidence], foreign: Sequence[Evidence]) -> tuple[
     """Limits that tell questions of the domain from foreign ones best.
 
     Returns (limits, share of domain questions answered, share of foreign ones refused). The larger the smaller of both
-    shares the better; among equals the threshold in the middle of its range, at the smallest weight.
+    shares the better; among equals the threshold in the middle of its range, at the smallest share and weight.
     """
     if not domain or not foreign:
         raise ValueError("calibration needs questions of the domain and foreign ones")
     best: tuple[float, float] = (-1.0, -1.0)
     chosen: list[NullLimits] = []
-    for weight in (0.1, 0.15, 0.2, 0.25, 0.3, 0.4):
-        for step in range(20, 81):
-            limits = NullLimits(step / 100, weight)
-            answered, refused = _shares(domain, foreign, limits)
-            value = (min(answered, refused), answered + refused)
-            if value > best:
-                best, chosen = value, []
-            if value == best:
-                chosen.append(limits)
-    weight = chosen[0].coverage_weight
-    same = [limits for limits in chosen if limits.coverage_weight == weight]
+    for share, weight, step in product((0.0, 0.25, 0.5, 0.75, 1.0), (0.1, 0.15, 0.2, 0.25, 0.3, 0.4), range(20, 81)):
+        limits = NullLimits(step / 100, weight, share)
+        answered, refused = _shares(domain, foreign, limits)
+        value = (min(answered, refused), answered + refused)
+        if value > best:
+            best, chosen = value, []
+        if value == best:
+            chosen.append(limits)
+    first = chosen[0].breadth_share, chosen[0].coverage_weight
+    same = [limits for limits in chosen if (limits.breadth_share, limits.coverage_weight) == first]
     limits = same[len(same) // 2]
     return limits, *_shares(domain, foreign, limits)
 

@@ -158,6 +158,7 @@ class HybridSearch:
                 "windows": found.legs.windows,
                 "filtered_documents": found.documents,
                 "best_cosine": round(found.evidence.cosine, 4),
+                "mean_cosine": round(found.evidence.breadth, 4),
                 "words_covered": round(found.evidence.coverage, 4),
                 "close_results": [] if disagreement is None else _close(disagreement.results),
                 "document_types": classified.document_types,
@@ -306,14 +307,16 @@ def _evidence(reader: IndexReader, legs: Legs, weights: Mapping[str, float], chu
     )
     names = relevance.rare_names(legs.frequencies, chunks)
     named = any(legs.numbers[number] in names for numbers in held.values() for number in numbers)
-    return relevance.Evidence(legs.dense[0][1] if legs.dense else 0.0, covered, named)
+    nearest = [cosine for _, cosine in legs.dense[: relevance.BROAD]]
+    breadth = sum(nearest) / len(nearest) if nearest else 0.0
+    return relevance.Evidence(nearest[0] if nearest else 0.0, covered, named, breadth)
 
 
 def _limits(state: IndexState) -> relevance.NullLimits:
     serving = state.serving
     if serving is None or serving.null_threshold is None or serving.null_coverage_weight is None:
         return relevance.NullLimits()
-    return relevance.NullLimits(serving.null_threshold, serving.null_coverage_weight)
+    return relevance.NullLimits(serving.null_threshold, serving.null_coverage_weight, serving.null_breadth_share or 0.0)
 
 
 def _close(results: Sequence[Stated]) -> list[dict[str, Any]]:

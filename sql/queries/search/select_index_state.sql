@@ -7,6 +7,7 @@ SELECT
     version.model_setting,
     version.dimensions,
     version.null_threshold,
-    version.null_coverage_weight
+    version.null_coverage_weight,
+    version.null_breadth_share
 FROM nightshift.index_state AS state
 LEFT JOIN nightshift.index_version AS version ON version.status = 'serving'

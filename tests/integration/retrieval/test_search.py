@@ -12,10 +12,12 @@ import pytest
 
 from ingestion.config import IngestionRules
 from ingestion.corpora import CorpusText, load_corpus
+from ingestion.evaluation import save_limits
 from ingestion.pipeline import ingest
 from rag_core.connectors.memory_embedder import WordHashEmbedder
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
+from rag_core.retrieval.relevance import NullLimits
 from rag_core.retrieval.search import HybridSearch
 from rag_core.retrieval.tokens import term_counts, tokenize
 from rag_core.retrieval.tuning import SearchTuning
@@ -315,3 +317,19 @@ def test_a_filter_that_keeps_little_finds_all_of_it(make_store: Callable[[], Sto
         found = search.search("alpha beta", filters={"rare": "yes"}, mode=mode, top=10)
         assert {passage.path for passage in found.passages} == {"d0007", "d0400", "d0500", "d0999"}
         assert found.detail["filtered_documents"] == 4
+
+
+def test_stored_limits_of_the_null_signal_are_used(make_store: Callable[[], Store]) -> None:
+    """With a threshold that nothing reaches, every question is refused; with the breadth alone it is that figure."""
+    store = make_store()
+    load_corpus(store, EMBEDDER, "one", [CorpusText("a", "Note", "alpha beta gamma delta")], rules=IngestionRules())
+    question = "alpha epsilon zeta"
+    before = HybridSearch(store, EMBEDDER).search(question)
+    limits = NullLimits(threshold=2.0, coverage_weight=0.1, breadth_share=1.0)
+    assert save_limits(store, EMBEDDER.model_id, limits, {"set": "test"})
+    after = HybridSearch(store, EMBEDDER).search(question)
+    assert after.null_signal
+    assert "2.00 are needed" in after.reason
+    assert save_limits(store, EMBEDDER.model_id, NullLimits(0.0, 0.1, 1.0), {"set": "test"})
+    assert not HybridSearch(store, EMBEDDER).search(question).null_signal
+    assert before.detail["mean_cosine"] == after.detail["mean_cosine"] > 0

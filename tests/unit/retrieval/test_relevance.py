@@ -43,6 +43,15 @@ def test_coverage_weighs_by_rarity_and_counts_unknown_words() -> None:
     assert coverage({}, {"disk"}) == 0.0
 
 
+def test_calibration_takes_the_breadth_in_where_the_nearest_passage_misleads() -> None:
+    domain = [Evidence(0.4, 0.5, breadth=0.38), Evidence(0.6, 0.5, breadth=0.5)]
+    foreign = [Evidence(0.5, 0.5, breadth=0.25), Evidence(0.3, 0.5, breadth=0.2)]
+    limits, answered, refused = calibrate(domain, foreign)
+    assert (answered, refused) == (1.0, 1.0)
+    assert limits.breadth_share > 0
+    assert calibrate([domain[1]], [foreign[1]])[0].breadth_share == 0
+
+
 def test_calibration_puts_the_threshold_between_both_kinds() -> None:
     domain = [Evidence(0.5, 0.8), Evidence(0.45, 0.5)]
     foreign = [Evidence(0.25, 0.1), Evidence(0.3, 0.0)]
