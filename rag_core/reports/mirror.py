@@ -150,7 +150,7 @@ class ReportMirror:
         columns = self._columns[table]
         with self._store.connection() as connection:
             query = template("reports/select_copied_rows").format(
-                columns=sql.SQL(", ").join(sql.Identifier(column.name) for column in columns),
+                wanted=sql.SQL(", ").join(sql.Identifier(column.name) for column in columns),
                 table=sql.Identifier("reports", table),
                 of_run=sql.SQL(" AND ").join(
                     sql.SQL("{} = {}").format(sql.Identifier(name), sql.Placeholder(name)) for name in TABLES[table]

@@ -37,6 +37,10 @@ IDENTIFIERS = {
     "columns": ", max(c.row_number) AS checked",
     "batch": "'a_batch'",
     "question_id": "'a_question'",
+    "schema": "reports",
+    "wanted": "batch",
+    "table": "reports.dim_run",
+    "of_run": "run_date IS NOT NULL",
 }
 
 

@@ -1,3 +1,3 @@
-SELECT {columns}
+SELECT {wanted}
 FROM {table}
 WHERE {of_run};
