@@ -20,6 +20,10 @@ DESCRIPTION = """The night's answers and the decisions that wait for a person. A
 `Authorization: Bearer …`; the pages themselves take the session of the browser."""
 
 
+# What a store lacks that was not migrated to this version.
+OTHER_VERSION = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.UndefinedFunction)
+
+
 def create_page(services: PageServices | None = None) -> FastAPI:
     """The page. Nothing is opened before the first request."""
     page = FastAPI(
@@ -72,6 +76,10 @@ def _failed(request: Request, error: Exception) -> Response:
     if isinstance(error, ConfigurationError):
         missing = request.method == "GET" and str(error).startswith("there is no")
         return tell(request, status.HTTP_404_NOT_FOUND if missing else status.HTTP_400_BAD_REQUEST, str(error))
+    if isinstance(error, OTHER_VERSION):
+        return tell(
+            request, status.HTTP_503_SERVICE_UNAVAILABLE, "The store is of another version: run `nightshift up`."
+        )
     if isinstance(error, psycopg.DataError):
         return tell(request, status.HTTP_400_BAD_REQUEST, "The database does not take this value.")
     raise error

@@ -28,6 +28,7 @@ from tests.page_html import check_page
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
 
+    from rag_core.connectors.embedded import EmbeddedPostgres
     from rag_core.wiring import Services
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
@@ -238,3 +239,18 @@ def test_a_store_that_is_gone_is_one_line(services: Services, log_in: Login) -> 
         assert reply.status_code == 503, path
         check_page(reply.text)
         assert "NIGHTSHIFT_STORE__DSN" in reply.text
+
+
+def test_a_store_of_another_version_is_one_line(services: Services, pg_server: EmbeddedPostgres, log_in: Login) -> None:
+    from rag_core.connectors.store import Store
+
+    pg_server.ensure_database("page_empty")
+    empty = Store(pg_server.dsn("page_empty"))
+    services.__dict__["store"] = empty
+    try:
+        for path in ("/", "/plans", "/drift", "/documents"):
+            reply = log_in("ada").get(PREFIX + path)
+            assert reply.status_code == 503, path
+            assert "run `nightshift up`" in check_page(reply.text).text
+    finally:
+        empty.close()
