@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from rag_core.batch.runner import BatchRunner
 from rag_core.datamodel.evidence import ColumnMeaning
+from rag_core.datamodel.plan import Strategy
 from rag_core.datamodel.question import Question
 from tests.integration.batch.scripted import (
     RUN_DATE,
@@ -23,6 +25,13 @@ from tests.integration.batch.scripted import (
 )
 
 pytestmark = pytest.mark.integration
+
+STAR = {
+    *("dim_question", "dim_batch", "dim_run", "dim_check", "dim_date"),
+    *("fact_answer", "fact_answer_cell", "fact_evidence", "fact_validation", "fact_sql_execution", "fact_model_call"),
+    *("fact_schema_change", "audit_event"),
+}
+VIEWS = {"answer_latest", "answer_history", "answer_cells", "validation_failures", "run_summary", "cost_by_day"}
 
 MakeRunner = Callable[[ScriptedOrchestrator], BatchRunner]
 Columns = dict[str, tuple[str, list[Any]]]
@@ -49,7 +58,7 @@ def test_every_column_of_every_view_has_a_comment(make_runner: MakeRunner, conne
     bare = connection.execute(
         "SELECT c.relname, a.attname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid"
         " WHERE c.relnamespace = 'reports'::regnamespace AND c.relkind = 'v' AND a.attnum > 0"
-        " AND c.relname NOT LIKE 'schema_change%' AND col_description(c.oid, a.attnum) IS NULL"
+        " AND col_description(c.oid, a.attnum) IS NULL"
     ).fetchall()
     assert bare == []
     views = connection.execute(
@@ -60,6 +69,55 @@ def test_every_column_of_every_view_has_a_comment(make_runner: MakeRunner, conne
     assert connection.execute(
         "SELECT col_description('reports.q_commented'::regclass, 5), obj_description('reports.q_commented'::regclass)"
     ).fetchone() == ("Revenue in EUR", "What was revenue?")
+
+
+def test_the_star_and_the_views_stand_under_their_names(
+    connection: psycopg.Connection, bi_connection: psycopg.Connection
+) -> None:
+    assert connection
+    found = bi_connection.execute(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'reports'::regnamespace AND relkind IN ('r', 'p', 'v')"
+        " AND has_table_privilege(oid, 'SELECT')"
+    ).fetchall()
+    assert {name for (name,) in found} >= STAR | VIEWS
+
+
+def test_the_comment_of_a_strategy_names_every_strategy(connection: psycopg.Connection) -> None:
+    comments = connection.execute(
+        "SELECT c.relname, col_description(c.oid, a.attnum) FROM pg_class AS c JOIN pg_attribute AS a"
+        " ON a.attrelid = c.oid WHERE c.relnamespace = 'reports'::regnamespace AND c.relkind = 'v'"
+        " AND a.attname = 'strategy'"
+    ).fetchall()
+    assert len(comments) >= 3
+    for view, comment in comments:
+        assert [name for name in get_args(Strategy) if name not in comment] == [], view
+
+
+def test_a_schema_change_is_a_fact_with_its_day(
+    connection: psycopg.Connection, bi_connection: psycopg.Connection
+) -> None:
+    # Half past eleven at night in UTC, though it is the next day where the session may be.
+    found = connection.execute(
+        "INSERT INTO nightshift.schema_snapshot (warehouse, status, taken_by, taken_at, last_seen_at)"
+        " VALUES ('postgres:star', 'complete', 'test', '2026-06-30 23:30:00+00', '2026-07-01 03:00:00+00')"
+        " RETURNING snapshot_id, warehouse, taken_at, last_seen_at"
+    ).fetchone()
+    assert found is not None
+    change = {"before": "numeric", "after": None, "confidence": 1.0, "affected": [{"question_id": "revenue"}]}
+    connection.execute(
+        "INSERT INTO nightshift.drift_event (snapshot_id, warehouse, opened_at, last_seen_at, change_id, kind, object,"
+        " table_name, severity, change, state, active) VALUES (%s, %s, %s, %s, 'star', 'column_removed',"
+        " 'public.orders.total', 'public.orders', 'breaking', %s, 'open', true)",
+        (found[0], found[1], found[2], found[3], Jsonb(change)),
+    )
+    bi_connection.execute("SET timezone = 'Asia/Tokyo'")
+    rows = bi_connection.execute(
+        "SELECT opened_on, kind, object, before_value, severity, confidence, state, affected_count, affected_questions"
+        " FROM fact_schema_change WHERE warehouse = 'postgres:star'"
+    ).fetchall()
+    assert rows == [
+        (date(2026, 6, 30), "column_removed", "public.orders.total", "numeric", "breaking", 1.0, "open", 1, "revenue")
+    ]
 
 
 def test_the_bi_role_sees_the_views_and_nothing_of_the_working_tables(
