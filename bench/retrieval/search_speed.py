@@ -30,6 +30,7 @@ from ingestion.versions import maintain_index, serving_version
 from rag_core.connectors.base import Embedder
 from rag_core.connectors.embedder import load_embedder
 from rag_core.connectors.memory_embedder import WordHashEmbedder
+from rag_core.connectors.migrations import migrate
 from rag_core.connectors.store import Store
 from rag_core.retrieval.measures import percentile
 from rag_core.retrieval.search import HybridSearch
@@ -105,6 +106,7 @@ def _in_a_copy(dsn: str, copies: int, *, keep: bool) -> dict[str, Any]:
                 sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(source))
             )
             multiply(target, copies)
+    migrate(target)
     try:
         return measure(target)
     finally:
