@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from rag_core.datamodel.base import Record
+from rag_core.workers.wording import asked_words
+from rag_core.workers.words import find_names
 
 _ASK = (
     r"(?:what|which|who|whom|whose|when|where|why|how|by how|under which|under what|until when|since when|from when|"
@@ -46,6 +48,12 @@ _MOVEMENT = re.compile(
 )
 
 
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|they|them|their|this|that|these|those|there|one|ones|first|other|others|same|so|then)\b",
+    re.IGNORECASE,
+)
+# With so many words of its own a question needs none of the one beside it.
+OWN_WORDS = 5
 _COUNTS = re.compile(
     r"(?:how (?:many|much)|(?:the )?(?:number|count|total|sum|share) of)\b(?!.*\baccording to\b)", re.I
 )
@@ -99,6 +107,13 @@ def read_clauses(question: str) -> tuple[Clause, ...]:
 def names_leader(text: str) -> bool:
     """Whether a clause speaks of the first row of a ranking asked for before it ("the first one", "that customer")."""
     return bool(_LEADER.search(text))
+
+
+def stands_alone(text: str) -> bool:
+    """Whether a clause says by itself what it is about: by a name or enough words, with no word that points back."""
+    if _POINTS_BACK.search(text) or _CAUSE.search(text):
+        return False
+    return bool(find_names(text)) or len(asked_words(text)) >= OWN_WORDS
 
 
 def without_movement(text: str) -> str:

@@ -14,6 +14,7 @@ from rag_core.datamodel.evidence import Passage
 from rag_core.workers.asks import Kind, holds, kinds_asked, names_doer
 from rag_core.workers.units import Unit
 from rag_core.workers.wording import asked_words, quote_words
+from rag_core.workers.words import contains_name, content_words, find_names, plain
 
 _WHICH_NAME = re.compile(r"\bwhich (?:customer|competitor|person|company)\b", re.IGNORECASE)
 # Share of the question's words that the quotes of one passage must hold with title and headings.
@@ -62,9 +63,22 @@ def doubt_quotes(
         return confidence, f"what is quoted holds no {_SAID[missing[0]].removeprefix('a ')}"
     if not any(names_doer(question, f"{unit.heading} {unit.shown}") for _, unit in quoted):
         return confidence / 2, "no sentence tells who does this"
+    if unknown := _names_nowhere(question, [passages[index] for index in {index for index, _ in quoted}]):
+        return confidence / 2, f"what is quoted does not speak of {unknown[0]}"
     if held < MIN_WORDS:
         return confidence, "what is quoted holds too little of what was asked"
     return confidence, ""
+
+
+def _names_nowhere(question: str, passages: Sequence[Passage]) -> list[str]:
+    """Names of the question that no quoted passage holds."""
+    text = " ".join(f"{p.title} {' '.join(p.heading_path)} {p.text} {p.path} {p.metadata}" for p in passages)
+    flat, stems = plain(text), set(content_words(text))
+    return [
+        name
+        for name in dict.fromkeys(find_names(question))
+        if not contains_name(flat, name) and not set(content_words(name)) <= stems
+    ]
 
 
 def names_missing(question: str, quoted: Sequence[tuple[int, Unit]], context: str = "") -> bool:

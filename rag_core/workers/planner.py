@@ -26,7 +26,7 @@ from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.describe import describe_query
 from rag_core.semantics.match import Match, Matcher
 from rag_core.semantics.values import ValueIndex
-from rag_core.workers.clauses import Clause, names_leader, read_clauses, without_cause, without_movement
+from rag_core.workers.clauses import Clause, names_leader, read_clauses, stands_alone, without_cause, without_movement
 from rag_core.workers.figure_asks import as_moved, ask_back, is_after_figure, is_governed, with_change
 from rag_core.workers.handover import first_of
 
@@ -208,8 +208,8 @@ class Planner:
         context = " ".join(dict.fromkeys(self._context(query, words) for query, words in queries))
         found: list[Step] = []
         for index, clause in enumerate(searches, start=1):
-            text = f"{clause.text} {context}".strip() if context else clause.text
-            if not context and not alone:
+            text = f"{clause.text} {context}".strip() if context and not stands_alone(clause.text) else clause.text
+            if not context and not alone and not stands_alone(clause.text):
                 text = question
             leader = next((step for step in steps if step.kind == "sql" and _ranks(step)), None)
             needs: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ import pytest
 from rag_core.datamodel.evidence import Passage, SearchOutcome
 from rag_core.datamodel.plan import Plan, SearchStep
 from rag_core.workers.asks import Kind, holds, kinds_asked, names_doer
-from rag_core.workers.clauses import without_movement
+from rag_core.workers.clauses import stands_alone, without_movement
 from rag_core.workers.confidence import doubt_quotes
 from rag_core.workers.merge import cited_passages
 from rag_core.workers.outcome import StepOutcome
@@ -119,6 +119,25 @@ def test_what_replaced_a_document_is_quoted_beside_it() -> None:
     new = passage("The promise was raised to 99.7 % of the month.", title="Terms 2025", rank=2)
     quotes, _ = pick("What availability of the portal is promised?", old, new)
     assert any("99.7 %" in quote for quote in quotes)
+
+
+def test_a_name_that_no_quoted_passage_holds_is_doubted() -> None:
+    found = [passage("The delay alert fires after 10 minutes.", title="Delays")]
+    assert "RillHigh" in doubt_quotes("When does the delay alert RillHigh fire?", found, quotable_units(found))[1]
+    assert not doubt_quotes("When does the delay alert fire?", found, quotable_units(found))[1]
+
+
+@pytest.mark.parametrize(
+    ("clause", "alone"),
+    [
+        ("when does IngestDelayHigh fire", True),
+        ("which distributors postponed orders", False),
+        ("what does the template of 2025 let them do", False),
+        ("why did the Nordics fall", False),
+    ],
+)
+def test_a_question_with_a_name_of_its_own_needs_none_of_the_one_beside_it(clause: str, alone: bool) -> None:
+    assert stands_alone(clause) is alone
 
 
 def test_irregular_verbs_and_nouns_of_verbs_are_found_by_their_verb() -> None:
