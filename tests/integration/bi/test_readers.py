@@ -132,13 +132,6 @@ def test_psql_may_not_write_and_shows_the_comments(psql: str, bi_dsn: str) -> No
     assert "Revenue in EUR" in described.stdout
 
 
-@pytest.mark.slow
-def test_a_statement_of_the_role_ends_after_a_minute(psql: str, bi_dsn: str) -> None:
-    stopped = _psql(psql, bi_dsn, "SELECT pg_sleep(100)")
-    assert stopped.returncode != 0
-    assert "canceling statement due to statement timeout" in stopped.stderr
-
-
 @pytest.mark.parametrize("view", VIEWS)
 def test_pandas(view: str, bi_dsn: str, bi_connection: psycopg.Connection) -> None:
     import pandas as pd
