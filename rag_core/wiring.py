@@ -90,6 +90,7 @@ class Services:
             ):
                 other.__dict__[name] = getattr(self, name)
             other.__dict__["warehouse"] = self._warehouse_of(principal)
+            other.__dict__["warehouse_identity"] = self._identity_of(principal)
             self._principals[principal] = other
         return self._principals[principal]
 
@@ -98,6 +99,12 @@ class Services:
         if own is not None:
             return self._open_warehouse(own.get_secret_value())
         return self.warehouse.for_principal(principal)
+
+    def _identity_of(self, principal: str) -> str:
+        from rag_core.connectors.dsn import masked_dsn  # noqa: PLC0415
+
+        own = self.settings.warehouse.principals.get(principal)
+        return f"{masked_dsn(own.get_secret_value()) if own is not None else self.warehouse_identity} as {principal}"
 
     def config_path(self, path: Path) -> Path:
         """A file of the configuration: as given, else relative to the working folder, else the shipped one."""
@@ -151,6 +158,13 @@ class Services:
     def warehouse(self) -> Warehouse:
         """The warehouse, by the adapter that its URL names."""
         return self._open_warehouse(self.warehouse_dsn)
+
+    @cached_property
+    def warehouse_identity(self) -> str:
+        """Who the warehouse is asked as, without secrets: two that may be shown different rows differ in it."""
+        from rag_core.connectors.dsn import masked_dsn  # noqa: PLC0415
+
+        return masked_dsn(self.warehouse_dsn)
 
     def _open_warehouse(self, dsn: str) -> Warehouse:
         from rag_core.connectors.gate import StatementLimits  # noqa: PLC0415
@@ -280,6 +294,7 @@ class Services:
             question_seconds=self.settings.batch.question_seconds,
             question_steps=self.settings.batch.question_steps,
             checkpoints=self.checkpoints if self.chat_model is not None else None,
+            identity=self.warehouse_identity,
         )
 
     @cached_property

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from rag_core.cli.output import JsonOption, console, emit
 from rag_core.cli.person import person
+from rag_core.errors import ConfigurationError
 from rag_core.schema.join_probe import WarehouseProbe, decide_join, pick_join, read_join_decisions
 from rag_core.schema.joins import Join, find_joins
 from rag_core.wiring import Services, open_services
@@ -57,9 +58,15 @@ def joins(
 
 def _decide(left: str, right: str, verdict: Literal["approved", "rejected"], actor: str | None, note: str) -> Join:
     with open_services() as services:
-        chosen = pick_join(read_joins(services, probe=False), left, right)
+        probe = False
+        try:
+            chosen = pick_join(read_joins(services, probe=probe), left, right)
+        except ConfigurationError:
+            # A key that nobody declared is known by its values only.
+            probe = True
+            chosen = pick_join(read_joins(services, probe=probe), left, right)
         decide_join(services.store, services.catalog_cache.current(), chosen, verdict, actor=person(actor), note=note)
-        return pick_join(read_joins(services, probe=False), left, right)
+        return pick_join(read_joins(services, probe=probe), left, right)
 
 
 def approve_join(left: Left, right: Right, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:

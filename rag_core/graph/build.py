@@ -34,7 +34,7 @@ from rag_core.plans.strategies import Choice, StrategyStore
 from rag_core.policy.rules import Policy, load_policy
 from rag_core.policy.sql_guard import SqlGuard
 from rag_core.schema.cache import CatalogCache
-from rag_core.schema.join_checks import JoinChecks
+from rag_core.schema.knowledge import SchemaKnowledge
 from rag_core.schema.mend import Mended, SchemaMender
 from rag_core.schema.visible import visible_catalog
 from rag_core.semantics.definitions import SemanticModel
@@ -81,6 +81,7 @@ class Orchestrator:
             that a killed process goes on where it was; None keeps none.
         replay: which kept plans are replayed: `drafts` too, or `approved` ones only.
         max_retries: how often a failed step is tried again, at most twice.
+        identity: who the warehouse is asked as, without secrets; what is looked up in it is then kept in the store.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Orchestrator:
         checkpoints: Checkpoints | None = None,
         replay: Replay = "drafts",
         max_retries: int = MAX_RETRIES,
+        identity: str | None = None,
     ) -> None:
         cache = RunCache()
         self._answers = AnswerCache(cache)
@@ -115,7 +117,8 @@ class Orchestrator:
         self._checkpoints = checkpoints
         self._replay: Replay = replay
         self._visible: tuple[Catalog, Catalog] | None = None
-        self._joins = JoinChecks(self._warehouse, store)
+        # Not through the run's cache: hundreds of small looks would drive the answers out of it.
+        self._knowledge = SchemaKnowledge(warehouse, store, policy=lambda: self._guard.policy, identity=identity)
         self._planner = Planner(semantic_model, values, chat_model=chat_model, router_model=router_model)
         self._strategist = Strategist(
             planner=self._planner,
@@ -174,7 +177,8 @@ class Orchestrator:
             semantic_model=self._semantic_model,
             chat_model=self._chat_model,
             mend=self._mend if self._mender is not None else None,
-            check_joins=lambda query: self._joins.require(query, self._visible_catalog(), self._guard.check),
+            check_joins=lambda query: self._knowledge.require(query, self._visible_catalog(), self._guard.check),
+            known=lambda: self._knowledge.known(self._visible_catalog(), self._guard.check),
         )
 
     def _visible_catalog(self) -> Catalog:

@@ -136,6 +136,9 @@ class Nodes:
             detail |= {"rows": outcome.sql.result.row_count, "tables": list(outcome.sql.tables)}
         if usage.model_calls:
             detail["model_calls"] = usage.model_calls
+            left_out = worker.known().left_out if worker.known is not None else 0
+            # The card may lack a value or a join that there was no time to look up.
+            detail |= {"lookups_left_out": left_out} if left_out else {}
         update: dict[str, Any] = {"outcomes": (outcome,), "usage": usage}
         if filled is not step:
             update["filled"] = (filled,)

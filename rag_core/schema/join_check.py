@@ -8,6 +8,7 @@ unique, so that no sum or count takes a row twice? What is wrong is a fault for 
 from __future__ import annotations
 
 import logging
+import shlex
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -36,12 +37,17 @@ LEAST_CONFIDENCE = 0.8
 
 
 class JoinFault(Record):
-    """What is wrong with a join; `left` and `right` as `schema.table(a, b)`."""
+    """What is wrong with a join; `left` and `right` as `schema.table(a, b)`.
+
+    `code` is the fault's word: `join` where another statement may be right, `join_needs_approval` and `join_rejected`
+    where people decide and nobody should try to get around them.
+    """
 
     kind: JoinFaultKind
     left: str
     right: str
     message: str
+    code: Literal["join", "join_needs_approval", "join_rejected"] = "join"
 
 
 class JoinCheck:
@@ -77,7 +83,10 @@ class JoinCheck:
         self._joins: dict[frozenset[str], Join] = {}
         for join in joins:
             for left, right in zip(join.left_columns, join.right_columns, strict=True):
-                self._joins[frozenset((f"{join.left_table}.{left}", f"{join.right_table}.{right}"))] = join
+                pair = frozenset((f"{join.left_table}.{left}", f"{join.right_table}.{right}"))
+                known = self._joins.get(pair)
+                # Either side may be taken for the key: what people said comes first, then what tells more.
+                self._joins[pair] = join if known is None else max(known, join, key=_weight)
         self._counts: dict[Sides, tuple[int, int, int, int, int] | None] = {}
         self._lock = threading.Lock()
 
@@ -90,10 +99,10 @@ class JoinCheck:
         return None
 
     def require(self, query: GuardedSql) -> None:
-        """Raises QueryFault with the code `join` where a join of the statement does not hold."""
+        """Raises QueryFault with the fault's code where a join of the statement does not hold."""
         found = self.fault(query)
         if found is not None:
-            raise QueryFault("join", found.message)
+            raise QueryFault(found.code, found.message)
 
     # ------------------------------------------------------------------ inside
 
@@ -116,9 +125,10 @@ class JoinCheck:
             frozenset((f"{left_table}.{left}", f"{right_table}.{right}"))
             for left, right in zip(left_columns, right_columns, strict=True)
         ]
-        if not self._declared.isdisjoint(pairs):
-            return None
         known = [self._joins.get(pair) for pair in pairs]
+        refused = any(join is not None and join.decided == "rejected" for join in known)
+        if not refused and not self._declared.isdisjoint(pairs):
+            return None
         for left, right in zip(left_columns, right_columns, strict=True):
             one, other = self._column(left_table, left), self._column(right_table, right)
             if one is not None and other is not None and not same_family(one.type, other.type):
@@ -128,12 +138,20 @@ class JoinCheck:
         decided = [join for join in known if join is not None]
         for join in decided:
             if join.status == "rejected":
-                return _fault(sides, "rejected", f"it must not be used: {join.reason}")
+                return _fault(
+                    sides,
+                    "rejected",
+                    f"it must not be used: {join.reason}",
+                    code="join_rejected" if join.decided == "rejected" else "join",
+                )
             if join.status == "needs_approval" and join.confidence < LEAST_CONFIDENCE:
+                approve = shlex.join(("nightshift", "schema", "approve-join", join.left, join.right))
                 return _fault(
                     sides,
                     "needs_approval",
-                    f"confidence {join.confidence:.2f}, approve it first (nightshift schema joins): {join.reason}",
+                    f"its confidence {join.confidence:.2f} is below {LEAST_CONFIDENCE} and nobody has approved it "
+                    f"(`{approve}`): {join.reason}",
+                    code="join_needs_approval",
                 )
         return self._judge_values(sides)
 
@@ -231,6 +249,17 @@ def _count_of(source: str) -> exp.Select:
     return exp.select(exp.Count(this=exp.Star())).from_(source)
 
 
-def _fault(sides: Sides, kind: JoinFaultKind, why: str) -> JoinFault:
+def _weight(join: Join) -> tuple[bool, bool, bool, float]:
+    return join.decided is not None, join.decided == "rejected", join.status == "usable", join.confidence
+
+
+def _fault(
+    sides: Sides,
+    kind: JoinFaultKind,
+    why: str,
+    *,
+    code: Literal["join", "join_needs_approval", "join_rejected"] = "join",
+) -> JoinFault:
     left, right = f"{sides[0]}({', '.join(sides[1])})", f"{sides[2]}({', '.join(sides[3])})"
-    return JoinFault(kind=kind, left=left, right=right, message=f"the join of {left} with {right}: {why}")
+    message = f"the join of {left} with {right}: {why}"
+    return JoinFault(kind=kind, left=left, right=right, message=message, code=code)

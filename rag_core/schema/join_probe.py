@@ -13,10 +13,11 @@ from rag_core.connectors.base import Warehouse
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.datamodel.catalog import Catalog
-from rag_core.datamodel.query import GuardVerdict
-from rag_core.errors import ConfigurationError, QueryFault
+from rag_core.datamodel.query import GuardedSql, GuardVerdict
+from rag_core.errors import ConfigurationError, QueryFault, ServiceUnavailable
 from rag_core.policy.names import name_rules
 from rag_core.schema.joins import Join, Overlap, Verdict
+from rag_core.schema.lookups import LEAST_SECONDS, TimeBudget
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +25,8 @@ logger = logging.getLogger(__name__)
 MAX_ROWS = 20_000
 MAX_VALUES = 1_000
 MAX_PROBES = 300
+# Of one look, where all of them together have a budget.
+PROBE_SECONDS = 5.0
 
 
 class WarehouseProbe:
@@ -34,6 +37,7 @@ class WarehouseProbe:
         check: the guard's decision on a statement.
         catalog: the schema, for the spelling of schemas and tables.
         max_probes: statements at most; after that nothing is known any more.
+        budget: time for all looks together; after that nothing is known any more either.
     """
 
     def __init__(
@@ -43,11 +47,14 @@ class WarehouseProbe:
         catalog: Catalog,
         *,
         max_probes: int = MAX_PROBES,
+        budget: TimeBudget | None = None,
     ) -> None:
         self._warehouse = warehouse
         self._check = check
         self._names = {table.qualified_name: (table.schema_name, table.name) for table in catalog.tables}
         self._left = max_probes
+        self._budget = budget
+        self.left_out = 0
 
     def __call__(self, left_table: str, left_column: str, right_table: str, right_column: str) -> Overlap | None:
         """Looks at most 1,000 distinct values up; None where the guard or the database refuses."""
@@ -73,7 +80,8 @@ class WarehouseProbe:
 
     def _ask(self, sql: str) -> tuple[int, int] | None:
         """The two counts of a statement; None where the guard or the database refuses, or where enough was asked."""
-        if self._left <= 0:
+        if self._left <= 0 or (self._budget is not None and self._budget.left() <= 0):
+            self.left_out += 1
             return None
         self._left -= 1
         verdict = self._check(sql)
@@ -81,12 +89,25 @@ class WarehouseProbe:
             logger.info("a join was not looked up: %s", verdict.message)
             return None
         try:
-            result = self._warehouse.execute(verdict.query)
+            result = self._warehouse.execute(self._bounded(verdict.query))
         except QueryFault as fault:
             logger.info("a join was not looked up: %s", fault.message)
             return None
+        except ServiceUnavailable:
+            if self._budget is None:
+                raise
+            # The question itself will tell that the warehouse does not answer.
+            self._budget.end()
+            self.left_out += 1
+            return None
         sampled, matched = result.rows[0]
         return int(sampled), int(matched)
+
+    def _bounded(self, query: GuardedSql) -> GuardedSql:
+        if self._budget is None:
+            return query
+        seconds = min(PROBE_SECONDS, query.limits.timeout_seconds, max(self._budget.left(), LEAST_SECONDS))
+        return query.model_copy(update={"limits": query.limits.model_copy(update={"timeout_seconds": seconds})})
 
     def _statement(self, left_table: str, left_column: str, right_table: str, right_column: str) -> str:
         rules = name_rules(self._warehouse.dialect)

@@ -50,7 +50,8 @@ Probe = Callable[[str, str, str, str], Overlap | None]
 class Join(Record):
     """A pair of columns (or of column lists) that rows may be joined by; `right` is unique in its table.
 
-    `left` and `right` are `schema.table.column`, or `schema.table(a, b)` for a key of several columns.
+    `left` and `right` are `schema.table.column`, or `schema.table(a, b)` for a key of several columns. `decided` is
+    what a person said, None where nobody did.
     """
 
     left: str
@@ -64,6 +65,7 @@ class Join(Record):
     right_columns: tuple[str, ...]
     reason: str = ""
     overlap: Overlap | None = None
+    decided: Verdict | None = None
 
 
 def find_joins(
@@ -267,7 +269,8 @@ def _with_decision(join: Join, decided: Mapping[tuple[str, str], Verdict], polic
     verdict = decided.get((join.left, join.right))
     if verdict is not None:
         status: JoinStatus = "usable" if verdict == "approved" else "rejected"
-        return join.model_copy(update={"status": status, "reason": f"{join.reason}; {verdict} by a person"})
+        reason = f"{join.reason}; {verdict} by a person"
+        return join.model_copy(update={"status": status, "reason": reason, "decided": verdict})
     asked = {(join.left.lower(), join.right.lower()), (join.right.lower(), join.left.lower())}
     if asked & policy and join.status == "usable":
         return join.model_copy(

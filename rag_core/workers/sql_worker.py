@@ -19,6 +19,7 @@ from rag_core.datamodel.query import GuardedSql, GuardVerdict
 from rag_core.errors import ModelFault, QueryFault
 from rag_core.prompts.loader import fence, load_prompt
 from rag_core.schema.card import build_card
+from rag_core.schema.knowledge import Known
 from rag_core.schema.mend import Mended
 from rag_core.semantics.compile import compile_query
 from rag_core.semantics.definitions import SemanticModel
@@ -54,7 +55,7 @@ class SqlWorker:
 
     `mend` is asked where a statement names something that is not there: given the statement and the name, it says what
     became of it, and gives the guard over the schema as it is now. `check_joins` raises QueryFault where a statement
-    that nobody approved joins what does not belong together.
+    that nobody approved joins what does not belong together. `known` tells values and joins for the schema card.
     """
 
     warehouse: Warehouse
@@ -64,6 +65,7 @@ class SqlWorker:
     chat_model: ChatModel | None = None
     mend: Callable[[str, str], tuple[Mended, Guard]] | None = None
     check_joins: Callable[[GuardedSql], None] | None = None
+    known: Callable[[], Known] | None = None
 
     def run(
         self, step: SqlStep, *, run_date: date, attempt: int = 1, repaired: str = "", feedback: str = ""
@@ -165,11 +167,12 @@ class SqlWorker:
 
     def _think(self, model: ChatModel, step: SqlStep, run_date: date, feedback: str) -> tuple[SqlThought, Usage]:
         prompt = load_prompt("write_sql")
+        known = self.known() if self.known is not None else Known()
         user = prompt.render(
             {
                 "dialect": self.warehouse.dialect,
                 "run_date": run_date.isoformat(),
-                "card": build_card(step.task, self.catalog),
+                "card": build_card(step.task, self.catalog, values=known.values, joins=known.joins),
                 "question": fence("question", step.task),
                 "feedback": feedback,
             }

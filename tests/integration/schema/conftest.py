@@ -32,7 +32,7 @@ CREATE SCHEMA public;
 EMPTY_STORE = """
 TRUNCATE nightshift.schema_baseline, nightshift.schema_table, nightshift.drift_decision, nightshift.drift_event,
     nightshift.schema_snapshot, nightshift.drift_run, nightshift.rename_decision, nightshift.join_decision,
-    nightshift.plan, nightshift.column_profile CASCADE
+    nightshift.plan, nightshift.column_profile, nightshift.value_lookup CASCADE
 """
 
 

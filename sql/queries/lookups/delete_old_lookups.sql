@@ -1,0 +1,2 @@
+DELETE FROM nightshift.value_lookup
+WHERE looked_at <= %(oldest)s
