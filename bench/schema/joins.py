@@ -192,9 +192,8 @@ def main() -> None:
         print(f"| {name} | {item.found} | {precisions} | {item.wanted} | {item.recall:.2f} |")
     print("\n| gold statements of | seconds for the schema | with a join | with a fault found |\n|---|---|---|---|")
     for (name, seconds), (joined, kinds, _) in faults.items():
-        print(
-            f"| {name} | {seconds:.0f} | {joined} | {', '.join(f'{kind} {count}' for kind, count in sorted(kinds.items()))} |"
-        )
+        told = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
+        print(f"| {name} | {seconds:.0f} | {joined} | {told} |")
     print()
     for (name, _), (_, _, words) in faults.items():
         for text in words:
