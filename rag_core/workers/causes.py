@@ -41,6 +41,11 @@ _REMEDY = re.compile(
     r"recovery|commitments?|targets?|what helps|request)\b",
     re.IGNORECASE,
 )
+_FORM = re.compile(
+    r"\b(?:each|every|last|next|previous|past|current|rates?|percent(?:age)?s?|shares?|numbers?|amounts?|levels?|"
+    r"figures?|values?|totals?|averages?|means?)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,9 @@ def tell_cause(
 
 def subject_words(question: str, context: str) -> tuple[str, ...]:
     """What is to be explained, as terms: what the question and its context name, without dates."""
-    words = [*asked_words(_without_dates(question)), *asked_words(_without_dates(context))]
+    words = [*asked_words(_named(question)), *asked_words(_named(context))]
+    # A question of nothing but a rate or a level is about that.
+    words = words or [*asked_words(_without_dates(question)), *asked_words(_without_dates(context))]
     # A name in parts (billing-api, billing, api) counts once.
     parts = {part for word in words if "-" in word for part in tokenize(word) if part != word}
     return tuple(word for word in dict.fromkeys(words) if word not in parts)
@@ -123,6 +130,11 @@ def _without_dates(text: str) -> str:
     for mention in reversed(find_dates(text)):
         text = f"{text[: mention.start]} {text[mention.end :]}"
     return re.sub(r"\b(?:first|second|third|fourth|quarters?|months?|years?|weeks?)\b", " ", text)
+
+
+def _named(text: str) -> str:
+    """The text without dates, relative times and the form of a measure: a report on a margin need not say its rate."""
+    return _FORM.sub(" ", _without_dates(text))
 
 
 def _words_of(document_id: str, passages: Sequence[Passage]) -> set[str]:
