@@ -21,6 +21,61 @@ partitioned_rows AS (
     INNER JOIN pg_catalog.pg_class AS p ON c.child_oid = p.oid
     WHERE p.relkind <> 'p'
     GROUP BY c.root_oid
+),
+
+views AS (
+    SELECT
+        c.oid AS view_oid,
+        d.refobjid AS read_oid,
+        n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AS is_own,
+        CASE
+            WHEN (
+                SELECT o.option_value::boolean
+                FROM pg_catalog.pg_options_to_table(c.reloptions) AS o
+                WHERE o.option_name = 'security_invoker'
+            ) THEN u.oid
+            ELSE c.relowner
+        END AS role_oid
+    FROM pg_catalog.pg_class AS c
+    INNER JOIN pg_catalog.pg_namespace AS n ON c.relnamespace = n.oid
+    INNER JOIN pg_catalog.pg_rewrite AS w ON c.oid = w.ev_class
+    INNER JOIN pg_catalog.pg_depend AS d
+        ON
+            w.oid = d.objid
+            AND d.classid = 'pg_catalog.pg_rewrite'::regclass
+            AND d.refclassid = 'pg_catalog.pg_class'::regclass
+            AND c.oid <> d.refobjid
+    INNER JOIN pg_catalog.pg_roles AS u ON u.rolname = current_user
+    WHERE c.relkind = 'v'
+),
+
+-- What a view reads, through other views too, and the role whose row policies decide: the owner of the view that reads
+-- it, or whoever asks where that view says so.
+view_reads AS (
+    SELECT
+        v.view_oid,
+        v.read_oid,
+        v.role_oid
+    FROM views AS v
+    WHERE v.is_own
+    UNION
+    SELECT
+        p.view_oid,
+        v.read_oid,
+        v.role_oid
+    FROM view_reads AS p
+    INNER JOIN views AS v ON p.read_oid = v.view_oid
+),
+
+limited_views AS (
+    SELECT DISTINCT p.view_oid
+    FROM view_reads AS p
+    INNER JOIN pg_catalog.pg_class AS t ON p.read_oid = t.oid AND t.relrowsecurity
+    INNER JOIN pg_catalog.pg_roles AS r ON p.role_oid = r.oid
+    WHERE
+        NOT r.rolsuper
+        AND NOT r.rolbypassrls
+        AND (t.relforcerowsecurity OR NOT pg_catalog.pg_has_role(r.oid, t.relowner, 'USAGE'))
 )
 
 SELECT
@@ -44,10 +99,11 @@ SELECT
     CASE WHEN c.relkind = 'p' THEN pg_catalog.pg_get_partkeydef(c.oid) END AS partition_key,
     pg_catalog.has_table_privilege(c.oid, 'SELECT') AS fully_readable,
     pg_catalog.has_any_column_privilege(c.oid, 'SELECT') AS readable,
-    pg_catalog.row_security_active(c.oid) AS row_limited
+    pg_catalog.row_security_active(c.oid) OR l.view_oid IS NOT NULL AS row_limited
 FROM pg_catalog.pg_class AS c
 INNER JOIN pg_catalog.pg_namespace AS n ON c.relnamespace = n.oid
 LEFT JOIN partitioned_rows AS r ON c.oid = r.root_oid
+LEFT JOIN limited_views AS l ON c.oid = l.view_oid
 WHERE
     c.relkind IN ('r', 'p', 'v', 'm', 'f')
     AND NOT c.relispartition
