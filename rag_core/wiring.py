@@ -280,6 +280,7 @@ class Services:
         """The graph that answers questions."""
         from rag_core.graph.build import Orchestrator  # noqa: PLC0415 - langgraph
 
+        per_minute = self.settings.warehouse.statements_per_minute
         return Orchestrator(
             warehouse=self.warehouse,
             guard=self.guard,
@@ -295,6 +296,8 @@ class Services:
             question_steps=self.settings.batch.question_steps,
             checkpoints=self.checkpoints if self.chat_model is not None else None,
             identity=self.warehouse_identity,
+            # Half of a minute's statements are left to the question.
+            looks=None if per_minute is None else per_minute // 4,
         )
 
     @cached_property

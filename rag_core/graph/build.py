@@ -82,6 +82,7 @@ class Orchestrator:
         replay: which kept plans are replayed: `drafts` too, or `approved` ones only.
         max_retries: how often a failed step is tried again, at most twice.
         identity: who the warehouse is asked as, without secrets; what is looked up in it is then kept in the store.
+        looks: most statements for looking up values, and as many for joins; None for no bound.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class Orchestrator:
         replay: Replay = "drafts",
         max_retries: int = MAX_RETRIES,
         identity: str | None = None,
+        looks: int | None = None,
     ) -> None:
         cache = RunCache()
         self._answers = AnswerCache(cache)
@@ -118,7 +120,9 @@ class Orchestrator:
         self._replay: Replay = replay
         self._visible: tuple[Catalog, Catalog] | None = None
         # Not through the run's cache: hundreds of small looks would drive the answers out of it.
-        self._knowledge = SchemaKnowledge(warehouse, store, policy=lambda: self._guard.policy, identity=identity)
+        self._knowledge = SchemaKnowledge(
+            warehouse, store, policy=lambda: self._guard.policy, identity=identity, looks=looks
+        )
         self._planner = Planner(semantic_model, values, chat_model=chat_model, router_model=router_model)
         self._strategist = Strategist(
             planner=self._planner,

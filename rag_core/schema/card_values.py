@@ -43,6 +43,7 @@ class CardValueIndex:
         check: the guard's decision on a statement.
         kept: what was read before, by this process or another; it is given what is read now. None keeps nothing.
         seconds: time for reading one catalog. What is not read by then is left out, until a process reads on.
+        looks: most statements for reading one catalog, None for as many as there are columns.
         closed: tables whose values are not read.
     """
 
@@ -53,12 +54,14 @@ class CardValueIndex:
         *,
         kept: Lookups | None = None,
         seconds: float | None = None,
+        looks: int | None = None,
         closed: frozenset[str] = frozenset(),
     ) -> None:
         self._warehouse = warehouse
         self._check = check
         self._kept = kept
         self._seconds = seconds
+        self._looks = looks
         self._closed = closed
         self._lock = threading.Lock()
         self._catalog: Catalog | None = None
@@ -79,14 +82,14 @@ class CardValueIndex:
         return self._left_out
 
     def _read_all(self, catalog: Catalog) -> None:
-        budget = TimeBudget(self._seconds)
+        budget = TimeBudget(self._seconds, looks=self._looks)
         self._values, self._left_out = _read_columns(
             [item for item in _listed(catalog) if item[0].qualified_name not in self._closed],
             _Reader(self._warehouse, self._check, budget, MAX_VALUES),
             self._kept,
         )
         if self._left_out:
-            logger.info("the values of %d columns were not read in %.0f seconds", self._left_out, self._seconds or 0)
+            logger.info("the values of %d columns were not read within the budget", self._left_out)
         if self._kept is not None:
             self._kept.save()
 
@@ -163,6 +166,7 @@ class _Reader:
         left = self.budget.left()
         if left <= 0:
             return None
+        self.budget.spend()
         verdict = self.check(_statement(self.warehouse.dialect, table, column, self.max_values))
         if verdict.query is None:
             return ()

@@ -84,6 +84,8 @@ class WarehouseProbe:
             self.left_out += 1
             return None
         self._left -= 1
+        if self._budget is not None:
+            self._budget.spend()
         verdict = self._check(sql)
         if verdict.query is None:
             logger.info("a join was not looked up: %s", verdict.message)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from rag_core.connectors.base import Warehouse
 from rag_core.connectors.store import Store
@@ -52,6 +53,8 @@ class SchemaKnowledge:
             as another one may be shown something else.
         value_seconds: time for reading the values of a schema.
         join_seconds: time for looking the joins of a schema up.
+        looks: most statements for each of the two, None for no bound: where statements a minute are limited, the looks
+            would use them up and the question would wait for its turn.
     """
 
     def __init__(
@@ -63,12 +66,13 @@ class SchemaKnowledge:
         identity: str | None = None,
         value_seconds: float = VALUE_SECONDS,
         join_seconds: float = JOIN_SECONDS,
+        looks: int | None = None,
     ) -> None:
         self._warehouse = warehouse
         self._store = store
         self._policy = policy
         self._identity = identity
-        self._seconds = value_seconds, join_seconds
+        self._bounds = _Bounds(value_seconds, join_seconds, looks)
         self._lock = threading.Lock()
         self._current: _Schema | None = None
 
@@ -103,12 +107,18 @@ class SchemaKnowledge:
             policy = self._policy()
             store = self._store if self._identity is not None else None
             scope = scope_of(catalog, policy, self._identity or "")
-            self._current = _Schema(catalog, self._warehouse, check, Lookups(store, scope), policy, self._seconds)
+            self._current = _Schema(catalog, self._warehouse, check, Lookups(store, scope), policy, self._bounds)
         return self._current
 
     def _decisions(self, catalog: Catalog) -> Decisions:
         # Read each time: what somebody approves or rejects counts at once.
         return read_join_decisions(self._store, catalog) if self._store is not None else {}
+
+
+class _Bounds(NamedTuple):
+    value_seconds: float
+    join_seconds: float
+    looks: int | None
 
 
 class _Schema:
@@ -121,14 +131,16 @@ class _Schema:
         check: Callable[[str], GuardVerdict],
         kept: Lookups,
         policy: Policy,
-        seconds: tuple[float, float],
+        bounds: _Bounds,
     ) -> None:
         self.catalog = catalog
         self._warehouse, self._check, self._kept = warehouse, check, kept
         self._need_approval = [(rule.left, rule.right) for rule in policy.joins.need_approval]
-        self._join_seconds = seconds[1]
+        self._bounds = bounds
         self._closed = _too_dear(catalog)
-        self.values = CardValueIndex(warehouse, check, kept=kept, seconds=seconds[0], closed=self._closed)
+        self.values = CardValueIndex(
+            warehouse, check, kept=kept, seconds=bounds.value_seconds, looks=bounds.looks, closed=self._closed
+        )
         self.probe = KeptProbe(WarehouseProbe(warehouse, check, catalog, max_probes=0), kept)
         self._asked: set[str] = set()
         self._joins: tuple[Decisions, tuple[Join, ...]] | None = None
@@ -137,7 +149,7 @@ class _Schema:
     def joins(self, decisions: Decisions) -> tuple[Join, ...]:
         """The scored joins with what people decided."""
         if self._joins is None:
-            self.probe = self._new_probe(self._join_seconds, self._closed)
+            self.probe = self._new_probe(self._bounds.join_seconds, self._closed)
         if self._joins is None or self._joins[0] != decisions:
             self._score(decisions)
         assert self._joins is not None
@@ -169,7 +181,8 @@ class _Schema:
         return bool(own & used) and f"{join.left} = {join.right}" not in self._asked
 
     def _new_probe(self, seconds: float, closed: frozenset[str]) -> KeptProbe:
-        probe = WarehouseProbe(self._warehouse, self._check, self.catalog, budget=TimeBudget(seconds))
+        budget = TimeBudget(seconds, looks=self._bounds.looks)
+        probe = WarehouseProbe(self._warehouse, self._check, self.catalog, budget=budget)
         return KeptProbe(probe, self._kept, closed=closed)
 
     def _score(self, decisions: Decisions) -> None:

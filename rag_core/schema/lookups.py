@@ -34,15 +34,25 @@ MAX_SUBJECT_BYTES = 2_000
 
 
 class TimeBudget:
-    """Seconds for a number of looks; None is without end. It starts when it is made."""
+    """Seconds for at most `looks` looks; None is without end. It starts when it is made."""
 
-    def __init__(self, seconds: float | None, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, seconds: float | None, *, looks: int | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._clock = clock
+        self._looks = looks
         self._end = None if seconds is None else clock() + seconds
 
     def left(self) -> float:
-        """Seconds left, never less than 0."""
+        """Seconds left, never less than 0; 0 where no look is left."""
+        if self._looks is not None and self._looks <= 0:
+            return 0.0
         return float("inf") if self._end is None else max(0.0, self._end - self._clock())
+
+    def spend(self) -> None:
+        """Counts a look."""
+        if self._looks is not None:
+            self._looks -= 1
 
     def end(self) -> None:
         """Lets nothing more be looked up: the warehouse does not answer."""

@@ -138,7 +138,7 @@ def test_what_there_is_no_time_for_is_left_out_and_read_by_the_next_process(play
     kept = Lookups(playground.store, scope_of(guard.visible_catalog, guard.policy, "reader"))
     index = CardValueIndex(playground.warehouse, guard.check, kept=kept, seconds=5.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rag_core.schema.card_values.TimeBudget", lambda s: TimeBudget(s, clock=lambda: next(ticks)))
+        patch.setattr("rag_core.schema.card_values.TimeBudget", lambda s, **_: TimeBudget(s, clock=lambda: next(ticks)))
         assert index.of(guard.visible_catalog) == {"public.shops.shop_name": ("Mall",)}, "the smallest table is first"
     assert index.left_out == 1
 
@@ -147,6 +147,14 @@ def test_what_there_is_no_time_for_is_left_out_and_read_by_the_next_process(play
     assert set(known.values) == {"public.customers.country", "public.shops.shop_name"}
     assert known.left_out == 0
     assert not any("shop_name" in text and "card_value" in text for text in later.asked)
+
+
+def test_no_more_statements_are_made_than_are_allowed(playground: Playground) -> None:
+    playground.run(WORLD + "CREATE TABLE shops (shop_name text); INSERT INTO shops VALUES ('Mall');")
+    few, guard, asked = knowledge(playground, looks=1)
+    known = few.known(guard.visible_catalog, guard.check)
+    assert (len(known.values), len(asked.asked)) == (1, 2), "one for values, one for joins"
+    assert known.left_out >= 2
 
 
 @pytest.mark.parametrize("fault", [ServiceUnavailable("gone"), QueryFault("transient", "try later")])
