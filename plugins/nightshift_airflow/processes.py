@@ -8,6 +8,7 @@ started again, so that a night survives a killed scheduler or a database that wa
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,8 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import psutil
 
 COMMANDS = {
     "scheduler": ("scheduler", "--skip-serve-logs"),
@@ -76,6 +79,7 @@ def keep_running(
                 logger.error("%s ended %d times within ten minutes: giving up", name, len(known))
                 break
             logger.warning("%s ended with %d: starting it again", name, code)
+            end_orphans()
             if stopping.wait(pause_seconds):
                 break
             children[name] = subprocess.Popen(commands[name])
@@ -88,6 +92,35 @@ def keep_running(
             child.kill()
             child.wait()
     return 1 if broken else 0
+
+
+def end_orphans() -> int:
+    """Ends what a process that died has left behind in our session; returns how many.
+
+    A scheduler's forked workers hold its connection to the metadata open, and with it the locks of its last
+    transaction: the next scheduler would pass over the very runs that were under way. Their tasks run once more.
+    """
+    own = os.getpid()
+    if os.getsid(0) != own:
+        return 0  # others live in this session
+    members: dict[int, psutil.Process] = {}
+    for process in psutil.process_iter():
+        try:
+            if os.getsid(process.pid) == own:
+                members[process.pid] = process
+        except OSError:  # ended meanwhile
+            continue
+    ended = 0
+    for pid, process in members.items():
+        try:
+            if pid != own and process.ppid() not in members:
+                family = [process, *process.children(recursive=True)]
+                for member in family:
+                    member.kill()
+                ended += len(family)
+        except psutil.Error:  # ended meanwhile
+            continue
+    return ended
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -61,3 +62,37 @@ def test_a_process_that_keeps_ending_ends_all(tmp_path: Path) -> None:
     }
     assert keep_running(commands, threading.Event(), max_restarts=2, pause_seconds=0.01) == 1
     _wait(lambda: not any(_alive(pid) for pid in _pids(steady)))
+
+
+PARENT = """
+import sys, threading
+from nightshift_airflow.processes import keep_running
+keep_running({"one": (sys.executable, "-c", sys.argv[1], sys.argv[2])}, threading.Event(), pause_seconds=0.05)
+"""
+# Forks a worker, as a scheduler does, notes both, and waits.
+FORKING = """
+import os, sys, time
+child = os.fork()
+if child:
+    open(sys.argv[1], "a").write(f"{os.getpid()} {child} ")
+time.sleep(600)
+"""
+
+
+def test_what_a_killed_process_had_forked_is_ended_before_it_starts_again(tmp_path: Path) -> None:
+    noted = tmp_path / "noted"
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, FORKING, str(noted)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        start_new_session=True,
+    )
+    try:
+        _wait(lambda: len(_pids(noted)) == 2)
+        first, worker = _pids(noted)
+        os.kill(first, signal.SIGKILL)
+        _wait(lambda: len(_pids(noted)) == 4)
+        _wait(lambda: not _alive(worker))
+        assert all(_alive(pid) for pid in _pids(noted)[2:])
+    finally:
+        os.killpg(parent.pid, signal.SIGKILL)
+        parent.wait()
