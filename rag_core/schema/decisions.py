@@ -14,7 +14,7 @@ from rag_core.errors import ConfigurationError
 from rag_core.schema.events import FoundEvent, active_events, decide_event, find_event, save_rename_decision
 from rag_core.schema.lineage import read_plan_lineage
 from rag_core.schema.reconcile import MASS, compare_with_baseline, record_comparison, side_of
-from rag_core.schema.snapshots import find_snapshot, read_digests
+from rag_core.schema.snapshots import find_baseline, find_snapshot, read_digests, read_tables, save_baseline
 
 _GONE = frozenset({"column_removed", "table_removed"})
 _RENAMED = frozenset({"column_renamed", "table_renamed", "table_moved"})
@@ -109,7 +109,7 @@ def map_event(
         lineage: what reads the schema besides kept plans, for events that follow from the decision.
 
     Raises:
-        ConfigurationError: no such event, nothing vanished by it, or the target is not something that appeared.
+        ConfigurationError: no such event, nothing vanished by it, or the target did not appear or is gone.
     """
     moment = now if now is not None else datetime.now(UTC)
     with store.connection() as connection:
@@ -119,10 +119,13 @@ def map_event(
         if change.kind not in _GONE | _RENAMED:
             raise ConfigurationError(f"event {item.event.event_id} is {change.kind}: only what vanished can be mapped")
         full = target if "." in target or change.column is None else f"{change.table}.{target}"
+        _require_target(connection, item, full)
+        if change.column is None:
+            _reopen_added(connection, item.warehouse, full, moment)
         _confirm(connection, item, full, actor, moment)
         decide_event(connection, item.event, "map", actor=actor, moment=moment, target=full, note=note)
         settle(connection, item.warehouse, actor=actor, moment=moment, lineage=lineage)
-        for event in _renames_of(connection, item.warehouse, change.object):
+        for event in _renames_of(connection, item.warehouse, change.object, full):
             decide_event(connection, event, "accept", actor=actor, moment=moment, note=f"mapped to {full}")
             break
         else:
@@ -184,9 +187,39 @@ def _confirm(connection: psycopg.Connection, item: FoundEvent, target: str, acto
     )
 
 
-def _renames_of(connection: psycopg.Connection, warehouse: str, name: str) -> list[DriftEvent]:
+def _renames_of(connection: psycopg.Connection, warehouse: str, name: str, target: str) -> list[DriftEvent]:
+    """The renames of an object to just this target; a column's new name is kept without its table."""
     return [
         event
         for event in active_events(connection, warehouse).values()
-        if event.change.kind in _RENAMED and event.change.object == name
+        if event.change.kind in _RENAMED
+        and event.change.object == name
+        and (event.change.after == target if event.change.column is None else target.endswith(f".{event.change.after}"))
     ]
+
+
+def _require_target(connection: psycopg.Connection, item: FoundEvent, target: str) -> None:
+    """Raises ConfigurationError where the last snapshot has no table, or for a column no column, of this name."""
+    last = find_snapshot(connection, item.warehouse)
+    digests = read_digests(connection, last.snapshot_id) if last is not None else {}
+    names = {".".join(key): digest for key, digest in digests.items()}
+    number, column = item.event.event_id, item.event.change.column
+    if column is None:
+        if target not in names:
+            raise ConfigurationError(
+                f"{target} did not appear: event {number} is of a table, and there is no such table"
+            )
+        return
+    table, _, name = target.rpartition(".")
+    found = read_tables(connection, [names[table]]) if table in names else {}
+    if not any(holder.column(name) is not None for holder in found.values()):
+        raise ConfigurationError(f"{target} did not appear: event {number} is of a column, and there is no such column")
+
+
+def _reopen_added(connection: psycopg.Connection, warehouse: str, name: str, moment: datetime) -> None:
+    """Takes a table that was noted as added out of the accepted schema, so that it can be what another one became."""
+    added = connection.execute(statement("drift/find_added_table"), {"warehouse": warehouse, "object": name}).fetchone()
+    baseline = find_baseline(connection, warehouse) or {}
+    if added is not None and any(".".join(key) == name for key in baseline):
+        kept = {key: digest for key, digest in baseline.items() if ".".join(key) != name}
+        save_baseline(connection, warehouse, kept, moment)

@@ -188,7 +188,6 @@ def advance_baseline(connection: psycopg.Connection, now: Side, moment: datetime
     # Views and references follow a rename without being changed themselves; they wait with it.
     rename_waits = any(event.change.kind in _RENAMED and event.state in _UNDECIDED for event in active.values())
     named = {event.change.table for event in active.values()}
-    table_missing = any(event.change.kind == "table_removed" and event.state in _UNDECIDED for event in active.values())
     accepted: Digests = {}
     for key, digest in baseline.items():
         name = ".".join(key)
@@ -198,9 +197,8 @@ def advance_baseline(connection: psycopg.Connection, now: Side, moment: datetime
     for key, digest in now.digests.items():
         name = ".".join(key)
         origin = moved_to.get(name, name)
-        # As long as a table is missed, a new one may be what it became: somebody may still say so.
-        waits = origin in undecided or (table_missing and key not in baseline and name not in moved_to)
-        if not waits:
+        # A new table is watched at once, even where another is missed: `map` still takes it as what that one became.
+        if origin not in undecided:
             accepted.setdefault(key, digest)
     if accepted != baseline:
         save_baseline(connection, now.warehouse, accepted, moment)

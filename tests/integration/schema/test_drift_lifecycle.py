@@ -372,3 +372,58 @@ def _keep_plan(store: Store, plan_id: str, question_id: str, tables: list[str], 
             "VALUES (%s, %s, 'How much?', %s, 'draft', 'metric', '{}', %s, %s, %s, '{}')",
             (plan_id, plan_id, question_id, Jsonb({"s1": sql}), tables, columns),
         )
+
+
+def test_added_table_is_watched_at_once_although_another_is_missed(playground: Playground) -> None:
+    playground.run(TABLE + "CREATE TABLE missed (id int, q text)")
+    playground.check()
+    playground.run("DROP TABLE missed")
+    assert playground.changes() == [("table_removed", "public.missed")]
+    playground.run("CREATE TABLE later (x int, y int)")
+    assert playground.changes() == [("table_added", "public.later")]
+    playground.run("ALTER TABLE later DROP x; ALTER TABLE later ALTER y TYPE text")
+    assert playground.changes() == [("column_removed", "public.later.x"), ("type_changed", "public.later.y")]
+    playground.run("ALTER TABLE later RENAME TO latest")
+    assert playground.changes() == [("table_renamed", "public.later")]
+    playground.run("DROP TABLE latest")
+    assert playground.changes() == [("table_removed", "public.later")]
+    states = {(event.change.kind, event.change.object): event.state for event in list_events(playground.store)}
+    assert states["table_removed", "public.later"] == "open"
+
+
+def test_missed_table_is_mapped_to_one_that_was_noted_on_another_day(playground: Playground) -> None:
+    playground.run(TABLE + "CREATE TABLE missed (id int, q text)")
+    playground.check()
+    playground.run("DROP TABLE missed")
+    playground.check()
+    playground.run("CREATE TABLE haulage (id int, z text)")
+    assert playground.changes() == [("table_added", "public.haulage")]
+    gone = next(event for event in list_events(playground.store) if event.change.kind == "table_removed")
+    assert map_event(playground.store, str(gone.event_id), "public.haulage", actor="ada").state == "mapped"
+    renamed = next(event for event in list_events(playground.store) if event.change.kind == "table_renamed")
+    assert (renamed.change.object, renamed.change.after) == ("public.missed", "public.haulage")
+    assert renamed.state == "accepted"
+
+
+@pytest.mark.parametrize("target", ["public.t.nope", "public.nope.total", "nope", "public.t"])
+def test_mapping_to_what_is_not_there_is_refused_and_changes_nothing(playground: Playground, target: str) -> None:
+    """Nothing proves the new name, because the table was rebuilt; a proposed rename is no reason to take any name."""
+    playground.run(TABLE)
+    playground.check()
+    playground.run("DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY, amount numeric, note text)")
+    event = next(event for event in playground.check().changes if event.column == "amt")
+    with pytest.raises(ConfigurationError, match="there is no such column"):
+        map_event(playground.store, event.change_id, target, actor="ada")
+    assert list_decisions(playground.store) == ()
+    assert playground.rows("SELECT count(*) FROM nightshift.rename_decision") == [(0,)]
+
+
+def test_table_that_was_always_there_is_not_what_another_became(playground: Playground) -> None:
+    playground.run(TABLE + "CREATE TABLE other (id int, q text); CREATE TABLE old (id int)")
+    playground.check()
+    playground.run("DROP TABLE other")
+    event = playground.change()
+    with pytest.raises(ConfigurationError, match="cannot be its new name"):
+        map_event(playground.store, event.change_id, "public.old", actor="ada")
+    with pytest.raises(ConfigurationError, match="there is no such table"):
+        map_event(playground.store, event.change_id, "public.nope", actor="ada")
