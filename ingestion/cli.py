@@ -20,6 +20,7 @@ from rag_core.cli.output import JsonOption, console, emit, error_console
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import connection_problem
 from rag_core.errors import ConfigurationError
+from rag_core.provision import sample_documents_folder
 from rag_core.wiring import Services, open_services
 
 
@@ -37,7 +38,10 @@ def register(app: typer.Typer) -> None:
 def ingest_command(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="PATH...", help="Folders or files; else those of NIGHTSHIFT_INGESTION__SOURCES."),
+        typer.Argument(
+            metavar="PATH...",
+            help="Folders or files; else those of NIGHTSHIFT_INGESTION__SOURCES, or the sample company's.",
+        ),
     ] = None,
     source: Annotated[
         str | None, typer.Option("--source", help="Name of the source; the folder's own name where none is given.")
@@ -52,8 +56,22 @@ def ingest_command(
 ) -> None:
     """Bring the index up to date with files. Unchanged files cost nothing."""
     with open_services() as services:
-        wanted = paths or list(services.settings.ingestion.sources)
+        wanted = paths or list(services.settings.ingestion.sources) or _sample_documents(services)
         _ingest(services, wanted, source=source, prune=prune, max_delete=max_delete, as_json=as_json)
+
+
+def _sample_documents(services: Services) -> list[Path]:
+    """The sample company's documents, built where they are missing; none where a warehouse of your own is asked."""
+    if not services.settings.embedded_warehouse:
+        return []
+    folder = sample_documents_folder(services.settings)
+    if not folder.is_dir():
+        try:
+            from sample.build_documents import build_documents  # noqa: PLC0415 - only in a checkout
+        except ModuleNotFoundError:
+            return []
+        build_documents(folder)
+    return [folder]
 
 
 def list_command(

@@ -115,7 +115,7 @@ class AirflowSettings(BaseModel):
     """The Airflow that `nightshift` starts on loopback."""
 
     host: str = "127.0.0.1"
-    port: int = 8080
+    port: int = Field(default=8080, ge=1, le=65_535)
     username: str = "admin"
     password: SecretStr | None = None
 

@@ -22,8 +22,9 @@ def register(app: typer.Typer) -> None:
         from rag_core.provision import bring_up  # noqa: PLC0415
 
         settings = load_settings()
-        bring_up(settings)
         server = AirflowServer(settings)
+        server.check_port()
+        bring_up(settings)
         server.start()
         server.wait_until_healthy()
         username, _ = server.credentials()
@@ -31,6 +32,7 @@ def register(app: typer.Typer) -> None:
         def render() -> None:
             console.print(f"Airflow runs at {server.url}, user {username}; the password is in")
             console.print(f"{server.home / 'passwords.json'}", soft_wrap=True)
+            console.print("DAGs start paused: switch on those that shall run by their schedule.")
 
         emit({"airflow_url": server.url, "username": username, "running": True}, as_json=as_json, render=render)
 

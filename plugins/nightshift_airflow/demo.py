@@ -87,6 +87,7 @@ def run_demo(settings: Settings) -> None:
     batches = [f"batch_{head.batch}" for head in read_batch_files()]
     with Steps() as steps:
         with steps.step("PostgreSQL with pgvector, and Airflow's processes") as task:
+            airflow.check_port()
             EmbeddedPostgres(settings.home).start()
             airflow.start()
             steps.note(task, "started")

@@ -121,7 +121,7 @@ class AirflowServer:
         """Starts Airflow in the background and returns at once; returns whether it had to be started."""
         if self.process() is not None:
             return False
-        self._check_port()
+        self.check_port()
         self.home.mkdir(parents=True, exist_ok=True)
         if shutil.which("airflow", path=str(Path(sys.executable).parent)) is None:
             raise ConfigurationError("the command airflow is not installed in this environment: run `make setup`")
@@ -180,7 +180,10 @@ class AirflowServer:
         self._pid_file.unlink(missing_ok=True)
         return True
 
-    def _check_port(self) -> None:
+    def check_port(self) -> None:
+        """Raises ConfigurationError where another program listens on the port; nothing is started for nothing."""
+        if self.process() is not None:
+            return
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

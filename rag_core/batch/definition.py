@@ -54,7 +54,9 @@ def _check_owner(file: Path, owner: str) -> None:
     known = load_model(known_file, OwnersFile).owners
     if owner not in known:
         line = line_of(read_yaml(file), ["owner"])
-        raise ConfigurationError(f"{file}:{line}: unknown owner {owner}: {known_file.name} has {', '.join(known)}")
+        raise ConfigurationError(
+            f"{file}:{line}: unknown owner {owner}: {known_file} has {', '.join(known)}; add the owner there"
+        )
 
 
 def _where(file: Path, index: int) -> str:

@@ -35,9 +35,10 @@ def _with_airflow(status: ServiceStatus, settings: Settings) -> ServiceStatus:
 
 
 def _render(status: ServiceStatus) -> None:
-    state = "running" if status.running else "stopped"
-    console.print(f"Store      {status.store_dsn} ({state}, {'migrated' if status.migrated else 'not migrated'})")
-    console.print(f"Warehouse  {status.warehouse_dsn}")
+    # A server that does not run cannot tell whether it is migrated.
+    state = f" (running, {'migrated' if status.migrated else 'not migrated'})" if status.running else ""
+    console.print(f"Store      {status.store_dsn}{state}", soft_wrap=True)
+    console.print(f"Warehouse  {status.warehouse_dsn}", soft_wrap=True)
     console.print(f"Airflow    {status.airflow_url or 'not running'}")
     if status.detail:
         console.print(status.detail)

@@ -136,9 +136,20 @@ def _specify(spec: ChartSpec) -> dict[str, Any]:
         ).properties(width=_WIDTH - 90, height=max(60, 28 * len(order)))
     chart = (
         chart.properties(title=alt.TitleParams(spec.title, anchor="start", color=_INK, fontSize=14, fontWeight=600))
-        .configure(background="transparent", font="Helvetica, Arial, sans-serif")
+        # A reader's font may be wider than the one that was measured: labels get room to be so.
+        .configure(
+            background="transparent",
+            font="Helvetica, Arial, sans-serif",
+            padding={"left": 26, "right": 40, "top": 6, "bottom": 10},
+        )
         .configure_axis(
-            labelColor=_INK, titleColor=_INK, gridColor=_GRID, domainColor=_GRID, tickColor=_GRID, labelFontSize=12.5
+            labelColor=_INK,
+            titleColor=_INK,
+            gridColor=_GRID,
+            domainColor=_GRID,
+            tickColor=_GRID,
+            labelFontSize=12.5,
+            titlePadding=12,
         )
         .configure_legend(labelColor=_INK, titleColor=_INK, labelFontSize=12.5, symbolLimit=MAX_LINES)
         .configure_view(stroke=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -15,6 +16,7 @@ from rag_core.reports.bundle import AnsweredQuestion, RunBundle
 # A report table is no copy of the warehouse: this many rows of each result are kept as cells.
 MAX_CELL_ROWS = 1_000
 MAX_EXCERPT = 4_000
+_PLACEHOLDER = re.compile(r"\{([a-z]+(?:_[a-z]+)*)\}")
 
 Row = dict[str, Any]
 
@@ -41,12 +43,17 @@ def question_row(batch: Batch, question: Question, run_date: date) -> Row:
         {
             "batch": batch.batch,
             "question_id": question.question_id,
-            "title": question.title or question.text,
+            "title": plain_title(question),
             "question": question.text,
             "tags": ", ".join(question.tags),
             "first_seen_on": run_date,
         }
     )
+
+
+def plain_title(question: Question) -> str:
+    """A question's title, else its text; a date that each run fills in is named: `{last_year}` -> last year."""
+    return _PLACEHOLDER.sub(lambda match: match[1].replace("_", " "), question.title or question.text)
 
 
 def run_row(bundle: RunBundle, report_path: str) -> Row:

@@ -9,7 +9,7 @@ from typing import Any
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.question import Batch
 from rag_core.datamodel.report import BatchOutcome, QuestionOutcome
-from rag_core.reports.rows import clean_text
+from rag_core.reports.rows import clean_text, plain_title
 from rag_core.reports.titles import STATE_TITLES, STATUS_TITLES
 
 MAX_LINES = 60
@@ -80,7 +80,7 @@ def in_trouble(outcome: BatchOutcome) -> bool:
 
 def summarise_run(batch: Batch, outcome: BatchOutcome) -> RunSummary:
     """The run's summary; troubled questions come first. What the checks kept back is named, never shown."""
-    titles = {question.question_id: question.title or question.text for question in batch.questions}
+    titles = {question.question_id: plain_title(question) for question in batch.questions}
     ordered = sorted(outcome.questions, key=lambda item: item.state == "published")
     counts = ", ".join(
         f"{count} {STATE_TITLES[state].lower()}"

@@ -87,7 +87,9 @@ def test_an_owner_must_be_one_of_those_that_are_listed(tmp_path: Path) -> None:
     folder = tmp_path / "batches"
     folder.mkdir()
     (tmp_path / "owners.yaml").write_text("owners: {finance: Numbers, ops: Services}\n", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match=r"some_batch\.yaml:2: unknown owner o: owners\.yaml has finance, ops"):
+    with pytest.raises(
+        ConfigurationError, match=r"some_batch\.yaml:2: unknown owner o: .*owners\.yaml has finance, ops"
+    ):
         _load(folder, ONE)
     assert _load(folder, ONE.replace("owner: o", "owner: ops")).owner == "ops"
 

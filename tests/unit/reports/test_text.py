@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from rag_core.datamodel.evidence import ColumnMeaning
+from rag_core.datamodel.question import Question
 from rag_core.reports.markdown import harmless, plain_line
 from rag_core.reports.markup import answer_html, passage_html
 from rag_core.reports.numbers import describe_change, format_value
-from rag_core.reports.rows import clean_text, split_headline, typed_values, with_unit
+from rag_core.reports.rows import clean_text, plain_title, split_headline, typed_values, with_unit
 from rag_core.reports.sparkline import draw_sparkline
 
 
@@ -112,3 +113,9 @@ def test_a_sparkline_needs_two_values_and_says_what_it_shows() -> None:
     flat = draw_sparkline([5.0, 5.0])
     assert flat is not None
     assert 'points="3.0,14.0 117.0,14.0"' in flat
+
+
+def test_a_title_names_the_dates_that_each_run_fills_in() -> None:
+    question = Question(question_id="revenue", text="What was revenue by month in {last_year}?")
+    assert plain_title(question) == "What was revenue by month in last year?"
+    assert plain_title(question.model_copy(update={"title": "Revenue of {this_quarter}"})) == "Revenue of this quarter"
