@@ -80,3 +80,10 @@ def test_stop_ends_the_whole_family(settings: Settings) -> None:
     assert server.stop(seconds=1)
     child.wait(timeout=5)
     assert not any(member.is_running() and member.status() != psutil.STATUS_ZOMBIE for member in family)
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "99999", "-1", "abc"])
+def test_a_port_that_is_none_is_one_line(monkeypatch: pytest.MonkeyPatch, port: str) -> None:
+    monkeypatch.setenv("NIGHTSHIFT_AIRFLOW__PORT", port)
+    with pytest.raises(ConfigurationError, match="NIGHTSHIFT_AIRFLOW__PORT"):
+        load_settings()
