@@ -75,13 +75,33 @@ class CatalogTable(Record):
         return next((column for column in self.columns if column.name == name), None)
 
 
+class UserOperator(Record):
+    """An operator that somebody made in this database: its symbol and the function that it runs, lower case."""
+
+    symbol: str
+    function: str
+
+
+class UserCast(Record):
+    """A cast that somebody made in this database, and the function that it runs, lower case.
+
+    The types are written as `CatalogColumn.type`; `implicit` casts need not be written in a statement.
+    """
+
+    source: str
+    target: str
+    function: str
+    implicit: bool = False
+
+
 class Catalog(Record):
     """A snapshot of a warehouse's schema at one moment.
 
     An incomplete snapshot (`complete=False`, with `reason`) must never be compared with another.
     `functions` maps a lower-case function name to the most dangerous volatility of its overloads
     (immutable < stable < volatile), empty where the database does not tell. `user_functions` are those of them that
-    somebody wrote in this database (neither built in nor of an extension). `closed_schemas` exist, but the role may not
+    somebody wrote in this database (neither built in nor of an extension), `user_operators` and `user_casts` the
+    operators and the casts that run a function and are as little built in. `closed_schemas` exist, but the role may not
     look into them, so that their absence from `tables` does not mean they were dropped.
     """
 
@@ -91,6 +111,8 @@ class Catalog(Record):
     tables: tuple[CatalogTable, ...] = ()
     functions: dict[str, Literal["immutable", "stable", "volatile"]] = {}
     user_functions: tuple[str, ...] = ()
+    user_operators: tuple[UserOperator, ...] = ()
+    user_casts: tuple[UserCast, ...] = ()
     search_path: tuple[str, ...] = ("public",)
     closed_schemas: tuple[str, ...] = ()
     complete: bool = True

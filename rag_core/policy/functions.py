@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 
 from ruamel.yaml import YAML
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.tokenizer_core import TokenType
 
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.catalog import Catalog
@@ -46,6 +50,7 @@ class FunctionGuard:
         self._harmless = frozenset(lists.harmless)
         self._known = frozenset(lists.known.get(catalog.dialect, ()))
         self._parsed = known_functions(catalog.dialect)
+        self._dialect = catalog.dialect
         self._volatility = catalog.functions
         self._user = frozenset(catalog.user_functions)
 
@@ -60,6 +65,18 @@ class FunctionGuard:
             raise Refusal("function_not_allowed", f"the function {name} is volatile: it may change or reveal more")
         if volatility is None and name not in self._known and name not in self._parsed:
             raise Refusal("function_not_allowed", f"the function {name} is not known to be harmless")
+
+    def check_text(self, text: str) -> None:
+        """Judges every `name(` of a text, whatever a parser takes it for. Raises Refusal."""
+        for name in called_names(text, self._dialect):
+            self.check_listed(name)
+
+    def check_definition(self, text: str) -> None:
+        """The same for a view's definition, in which no parser has judged the calls by their volatility."""
+        for name in called_names(text, self._dialect):
+            self.check_listed(name)
+            if self._volatility.get(name.lower()) == "volatile":
+                self.check_called(name)
 
     def check_listed(self, name: str) -> None:
         """Raises Refusal where a name is denied, or was written by somebody in this database and is not allowed."""
@@ -78,3 +95,13 @@ class FunctionGuard:
                 f"{name} is a function of this database's own, which may read what its owner may: "
                 "the policy has to name it under functions.allow",
             )
+
+
+def called_names(text: str, dialect: str) -> Iterator[str]:
+    """Every name of a statement that stands before an opening parenthesis."""
+    for token, following in pairwise(Dialect.get_or_raise(dialect).tokenize(text)):
+        if following.token_type is TokenType.L_PAREN and token.token_type not in _NO_NAMES:
+            yield token.text
+
+
+_NO_NAMES = frozenset({TokenType.STRING, TokenType.NUMBER, TokenType.COMMA, TokenType.L_PAREN, TokenType.R_PAREN})

@@ -11,13 +11,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
-from sqlglot.tokenizer_core import TokenType
 
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.query import GuardedSql, GuardVerdict
@@ -25,6 +22,7 @@ from rag_core.policy.access import Access
 from rag_core.policy.dialects import reader_for
 from rag_core.policy.findings import policy_findings
 from rag_core.policy.functions import FunctionGuard
+from rag_core.policy.implied import ImpliedCalls
 from rag_core.policy.joins import JoinGuard, joins_of
 from rag_core.policy.names import name_rules
 from rag_core.policy.nodes import check_nodes, check_root
@@ -63,7 +61,11 @@ class SqlGuard:
 
     @cached_property
     def _views(self) -> ViewGuard:
-        return ViewGuard(self._access, self.catalog, self._rules)
+        return ViewGuard(self._access, self.catalog, self._rules, self._functions, self._implied)
+
+    @cached_property
+    def _implied(self) -> ImpliedCalls:
+        return ImpliedCalls(self._functions, self.catalog)
 
     def check(self, sql: str, dialect: str | None = None) -> GuardVerdict:
         """The verdict on one statement.
@@ -129,7 +131,8 @@ class SqlGuard:
         holder = exp.Paren(this=tree)
         rewrite(resolver, self._rules)
         text = self._generate(holder.this)
-        self._check_calls(text)
+        self._functions.check_text(text)
+        self._implied.check(text, [access.table for _, access in resolver.places])
         tables, columns = tuple(sorted(resolver.tables)), tuple(sorted(resolver.columns))
         query = GuardedSql(
             text=text,
@@ -195,16 +198,6 @@ class SqlGuard:
             )
         except SqlglotError as error:
             raise Refusal("unsupported", f"the statement cannot be translated: {_first_line(error)}") from None
-
-    def _check_calls(self, text: str) -> None:
-        """Judges every `name(` of the text that will run, whatever the parser took it for."""
-        tokens = Dialect.get_or_raise(self.catalog.dialect).tokenize(text)
-        for token, following in pairwise(tokens):
-            if following.token_type is TokenType.L_PAREN and token.token_type not in _NO_NAMES:
-                self._functions.check_listed(token.text)
-
-
-_NO_NAMES = frozenset({TokenType.STRING, TokenType.NUMBER, TokenType.COMMA, TokenType.L_PAREN, TokenType.R_PAREN})
 
 
 def _own_limit(tree: exp.Expr) -> int | None:

@@ -1,4 +1,7 @@
-"""Views are seen through: one that reads what the policy hides is hidden too, unless the policy vouches for it."""
+"""Views are seen through, unless the policy vouches for them.
+
+One that reads what the policy hides is hidden too, and so is one that runs a function which a statement must not call.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from collections.abc import Mapping
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import SqlglotError, TokenError
 
 from rag_core.datamodel.catalog import Catalog, CatalogTable
 from rag_core.policy.access import Access
+from rag_core.policy.functions import FunctionGuard
+from rag_core.policy.implied import ImpliedCalls
 from rag_core.policy.names import NameRules
 from rag_core.policy.refusal import Refusal
 from rag_core.policy.resolve import Resolver
@@ -22,10 +27,14 @@ VIEW_KINDS = frozenset({"view", "materialized_view"})
 class ViewGuard:
     """Judges views by their definitions, once each."""
 
-    def __init__(self, access: Access, catalog: Catalog, rules: NameRules) -> None:
+    def __init__(
+        self, access: Access, catalog: Catalog, rules: NameRules, functions: FunctionGuard, implied: ImpliedCalls
+    ) -> None:
         self._access = access
         self._catalog = catalog
         self._rules = rules
+        self._functions = functions
+        self._implied = implied
         everything = Policy(version=1, schemas=tuple(sorted({table.schema_name for table in catalog.tables})))
         self._everything = Access(everything, catalog, rules)
         self._reasons: dict[str, str | None] = {}
@@ -42,7 +51,7 @@ class ViewGuard:
 
     def reason(self, table: CatalogTable) -> str | None:
         """Why a view must not be read; None where it may, and for tables."""
-        if table.kind not in VIEW_KINDS or not self._access.hides_anything or self._access.vouched(table):
+        if table.kind not in VIEW_KINDS or self._access.vouched(table):
             return None
         name = table.qualified_name
         # Under the lock, so that nobody sees a view as harmless while another thread is still looking into it.
@@ -56,18 +65,29 @@ class ViewGuard:
     def _reason(self, view: CatalogTable) -> str | None:
         """Why the view is hidden, None where it is not."""
         if not view.definition:
-            return "cannot be looked into, while the policy hides something"
+            return _UNSEEN if self._access.hides_anything else None
+        try:
+            self._functions.check_definition(view.definition)
+        except (Refusal, TokenError) as error:
+            return _runs(error)
         try:
             tree = sqlglot.parse_one(view.definition, read=self._rules.dialect)
             resolver = Resolver(self._everything, None)
             resolver.resolve(tree)
         except (Refusal, SqlglotError, RecursionError):
             return self._reason_by_names(view.definition)
-        for name in resolver.tables:
-            table = self._catalog.table(name)
-            reason = self._reason_of_table(table, resolver.columns) if table is not None else None
+        tables = [table for name in resolver.tables if (table := self._catalog.table(name)) is not None]
+        for table in tables:
+            reason = self._reason_of_table(table, resolver.columns)
             if reason is not None:
                 return reason
+        return self._reason_of_implied(view.definition, tables)
+
+    def _reason_of_implied(self, definition: str, tables: list[CatalogTable]) -> str | None:
+        try:
+            self._implied.check(definition, tables)
+        except Refusal as refusal:
+            return _runs(refusal)
         return None
 
     def _reason_of_table(self, table: CatalogTable, columns: Mapping[str, None]) -> str | None:
@@ -86,9 +106,23 @@ class ViewGuard:
         try:
             tree = sqlglot.parse_one(definition, read=self._rules.dialect)
         except (SqlglotError, RecursionError):
-            return "cannot be looked into, while the policy hides something"
-        for table in tree.find_all(exp.Table):
-            schemas = (table.db,) if table.db else tuple(sorted({item.schema_name for item in self._catalog.tables}))
-            if any(self._access.may_hide(schema, table.name) for schema in schemas):
-                return f"reads {table.name}, of which the policy hides something"
-        return None
+            return _UNSEEN if self._access.hides_anything or self._catalog.user_functions else None
+        tables = []
+        for node in tree.find_all(exp.Table):
+            schemas = (node.db,) if node.db else tuple(sorted({item.schema_name for item in self._catalog.tables}))
+            if any(self._access.may_hide(schema, node.name) for schema in schemas):
+                return f"reads {node.name}, of which the policy hides something"
+            tables += [item for schema in schemas if (item := self._catalog.table(f"{schema}.{node.name}")) is not None]
+        for table in tables:
+            inner = self.reason(table)
+            if inner is not None:
+                return inner
+        return self._reason_of_implied(definition, tables)
+
+
+_UNSEEN = "cannot be looked into, while the policy hides something"
+
+
+def _runs(error: Exception) -> str:
+    told = error.message if isinstance(error, Refusal) else "what cannot be read"
+    return f"runs what a statement must not: {told}"

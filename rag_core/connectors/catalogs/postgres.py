@@ -11,13 +11,21 @@ import psycopg
 from psycopg.rows import dict_row
 
 from rag_core.connectors.sql_files import statement
-from rag_core.datamodel.catalog import Catalog, CatalogColumn, CatalogTable, ForeignKey, UniqueKey
+from rag_core.datamodel.catalog import (
+    Catalog,
+    CatalogColumn,
+    CatalogTable,
+    ForeignKey,
+    UniqueKey,
+    UserCast,
+    UserOperator,
+)
 
 Rows = list[dict[str, Any]]
 
 
 def read_catalog(connection: psycopg.Connection, *, dialect: str) -> Catalog:
-    """Everything the current role can use, in nine queries; children of partitioned tables are left out.
+    """Everything the current role can use, in eleven queries; children of partitioned tables are left out.
 
     Must run in a transaction that nobody else uses: it empties the search path, so that type names and view
     definitions come out qualified, whatever the session's path.
@@ -46,6 +54,18 @@ def read_catalog(connection: psycopg.Connection, *, dialect: str) -> Catalog:
         ),
         functions={row["function_name"].lower(): row["volatility"] for row in functions},
         user_functions=tuple(sorted({row["function_name"].lower() for row in functions if row["user_defined"]})),
+        user_operators=tuple(
+            UserOperator(symbol=row["symbol"], function=row["function_name"].lower()) for row in rows("list_operators")
+        ),
+        user_casts=tuple(
+            UserCast(
+                source=row["source_type"],
+                target=row["target_type"],
+                function=row["function_name"].lower(),
+                implicit=row["implicit"],
+            )
+            for row in rows("list_casts")
+        ),
         search_path=tuple(session["search_path"]),
         closed_schemas=tuple(session["closed_schemas"]),
     )
