@@ -184,6 +184,8 @@ def test_a_real_model_keeps_to_the_lists() -> None:
     except ServiceUnavailable:  # pragma: no cover - said by the assertion below
         asked = False
     assert asked
+    assert described.metadata
+    # Which value it takes is the model's own merit: one of 1.5 billion parameters took 3 of 7 types right.
     for name, value in described.metadata.items():
         assert value in vocabularies(ASKED)[name]
-    assert described.metadata.get("document_type") == "incident"
+        assert described.origins[name] == "model"
