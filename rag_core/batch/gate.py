@@ -1,8 +1,8 @@
 """Looks, before a batch runs, whether the warehouse's schema still carries its questions.
 
 A breaking change touches a question if the question's kept plan reads what changed. Renames that are proven do not stop
-anybody: they are followed when the question is asked. An incomplete snapshot stops nobody either, since what it lacks
-was not dropped.
+anybody: they are followed when the question is asked, unless the old name means another column now. An incomplete
+snapshot stops nobody either, since what it lacks was not dropped.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from rag_core.schema.drift import detect_drift
 from rag_core.schema.events import event_of
 from rag_core.schema.impact import find_affected
 from rag_core.schema.lineage import read_plan_lineage
+from rag_core.schema.reused import find_reused, tell_reused
 from rag_core.schema.unknown import tell_event
 
 Choice = Literal["accept", "replace", "keep", "fail"]
@@ -122,6 +123,11 @@ class SchemaGate:
             raise ConfigurationError(f"event {unknown[0]} is not one that this batch waits for")
         lineage = self._lineage()
         for event in events:
+            if event.change.kind == "column_renamed" and event.change.confidence == 1:
+                raise ConfigurationError(
+                    f"event {event.event_id}: {event.change.object} means another column now: what reads it must be "
+                    "corrected before the change is accepted"
+                )
             target = named.get(event.event_id)
             if target is None and event.change.kind in _RENAMED:
                 accept_events(self._store, [str(event.event_id)], actor=actor, note=_NOTE, lineage=lineage)
@@ -159,7 +165,8 @@ class SchemaGate:
             rows = connection.execute(
                 statement("drift/list_breaking_events"), {"warehouse": row[0] if row else ""}
             ).fetchall()
-            events = [event for event in map(event_of, rows) if not _is_followed(event)]
+            reused = {event.event_id for event in find_reused(connection, row[0] if row else "").values()}
+            events = [event for event in map(event_of, rows) if event.event_id in reused or not _is_followed(event)]
             plans = read_plan_lineage(connection) if events else ()
             asked = connection.execute(statement("drift/list_plan_questions")).fetchall() if events else []
         questions = _questions_of(batch, asked)
@@ -189,6 +196,8 @@ _NOTE = "decided for a batch that waited"
 def tell(event: DriftEvent) -> str:
     """What an event means for a question that reads the object, in one sentence."""
     change = event.change
+    if change.kind == "column_renamed" and change.confidence == 1:
+        return f"{tell_reused(event)} (event {event.event_id})"
     if change.kind in _TOLD_BY_NAME:
         return f"{tell_event(event)} (event {event.event_id})"
     kind = change.kind.replace("_", " ")

@@ -21,6 +21,7 @@ from rag_core.schema.drift import detect_drift
 from rag_core.schema.events import list_decisions, list_events
 from rag_core.schema.patch_batch import propose_batch_patch
 from rag_core.schema.repair import Patch, PlanRepair, Renames, RepairFault, propose_patch
+from rag_core.schema.reused import list_reused
 from rag_core.wiring import Services, open_services
 
 Events = Annotated[list[str], typer.Argument(help="Numbers of events, or change ids, as `drift history` shows them.")]
@@ -112,7 +113,9 @@ def _render_events(events: tuple[DriftEvent, ...]) -> None:
     console.print(table)
 
 
-def _render_repair(plans: tuple[PlanRepair, ...], patches: list[Patch]) -> None:
+def _render_repair(plans: tuple[PlanRepair, ...], patches: list[Patch], reused: tuple[tuple[str, str], ...]) -> None:
+    for name, reason in reused:
+        console.print(f"{name}: {reason}", markup=False)
     for plan in plans:
         console.print(f"{plan.plan_id}: {plan.outcome} {plan.new_plan_id or plan.reason}", markup=False)
     for patch in patches:
@@ -194,11 +197,12 @@ def repair(
         now = services.catalog_cache.refresh()
         plans, renames, before = follow_renames(services.store, services.warehouse, services.guard.check, now)
         patches = _patches(services, renames, before, now)
+        reused = list_reused(services.store, now)
     for path, patch in patches.items():
         if write and patch.edits:
             path.write_text(patch.text, encoding="utf-8")
     first = next(iter(patches.values()))
-    faults = [(key, reason) for patch in patches.values() for key, reason in patch.faults]
+    faults = [*reused, *((key, reason) for patch in patches.values() for key, reason in patch.faults)]
     content = {
         "plans": plans,
         "patch": first.diff,
@@ -207,7 +211,7 @@ def repair(
         "written": write and any(patch.edits for patch in patches.values()),
         "files": [str(path) for path, patch in patches.items() if patch.edits],
     }
-    emit(content, as_json=as_json, render=lambda: _render_repair(plans, list(patches.values())))
+    emit(content, as_json=as_json, render=lambda: _render_repair(plans, list(patches.values()), reused))
     if faults or any(plan.outcome == "stale" for plan in plans):
         raise typer.Exit(1)
 

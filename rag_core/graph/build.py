@@ -182,6 +182,7 @@ class Orchestrator:
             chat_model=self._chat_model,
             mend=self._mend if self._mender is not None else None,
             check_joins=lambda query: self._knowledge.require(query, self._visible_catalog(), self._guard.check),
+            check_names=self._mender.require_names if self._mender is not None else None,
             known=lambda: self._knowledge.known(self._visible_catalog(), self._guard.check),
         )
 

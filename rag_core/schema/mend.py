@@ -10,10 +10,12 @@ from rag_core.connectors.store import Store
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.drift import DriftRules, Lineage
+from rag_core.errors import QueryFault
 from rag_core.schema.events import find_events_by_name
 from rag_core.schema.reads import read_names
 from rag_core.schema.renames import Renames, undo_renames
 from rag_core.schema.repair import pending_renames
+from rag_core.schema.reused import advise_reused, find_reused
 from rag_core.schema.rewrite import RepairFault, rewrite_sql
 from rag_core.schema.unknown import explain_unknown, tell_event
 
@@ -100,6 +102,15 @@ class SchemaMender:
             confirm = f"nobody has confirmed it yet: nightshift drift accept {found.event_id}"
             return unmended.model_copy(update={"message": f"{found.message}; {confirm}"})
         return self._follow(sql, now, unmended) if found.kind == "renamed" else unmended
+
+    def require_names(self, columns: Sequence[str]) -> None:
+        """Raises QueryFault where a statement reads, as `schema.table.column`, a name that means another column now."""
+        catalog = self._schema.current()
+        with self._store.connection() as connection:
+            reused = find_reused(connection, f"{catalog.dialect}:{catalog.database}")
+        event = next((reused[name] for name in columns if name in reused), None)
+        if event is not None:
+            raise QueryFault("other", advise_reused(event))
 
     def _follow(self, sql: str, now: Catalog, unmended: Mended) -> Mended:
         renames = pending_renames(self._store, now)

@@ -22,6 +22,7 @@ from rag_core.schema.events import (
 )
 from rag_core.schema.impact import find_affected
 from rag_core.schema.profiles import read_profiles
+from rag_core.schema.reused import mark_reused
 from rag_core.schema.snapshots import Digests, Key, StoredSnapshot, find_baseline, read_tables, save_baseline
 
 MASS = "mass_disappearance"
@@ -115,7 +116,8 @@ def compare_with_baseline(
     """
     digests = find_baseline(connection, now.warehouse) or {}
     accepted = side_of(connection, now.warehouse, earlier, digests)
-    changes = compare_sides(connection, accepted, now, rules=rules, earlier_rules=earlier.rules)
+    found_changes = compare_sides(connection, accepted, now, rules=rules, earlier_rules=earlier.rules)
+    changes = mark_reused(connection, now.warehouse, found_changes)
     active = active_events(connection, now.warehouse)
     vanished = [change for change in changes if change.kind == "table_removed" and change.change_id not in active]
     watched = sum(not matches(".".join(key), rules.ignore_tables) for key in digests)

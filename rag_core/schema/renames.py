@@ -48,7 +48,8 @@ def proven_renames(changes: Iterable[Change]) -> Renames:
 def chain_renames(days: Iterable[Iterable[Change]], now: Catalog) -> Renames:
     """Renames of different days as one step from each earlier name to the present one.
 
-    A name that is in use again, for something else, is left out: whoever wrote it may have meant either.
+    A name that is in use again, for something else, is left out: whoever wrote it may have meant either. So is a rename
+    to such a name, because a statement that was rewritten to it could not be told from one that was not.
 
     Args:
         days: certain renames in the order in which they happened; those of one day happened at once.
@@ -69,8 +70,15 @@ def chain_renames(days: Iterable[Iterable[Change]], now: Catalog) -> Renames:
     present = {table.qualified_name: table for table in now.tables}
     tables = {old: new for old, new in tables.items() if old not in present and new in present}
     kept: dict[tuple[str, str], str] = {}
+    reused = {
+        (table, old)
+        for (table, old), new in columns.items()
+        if old != new and (current := present.get(tables.get(table, table))) is not None and current.column(old)
+    }
     for (table, old), new in columns.items():
         current = present.get(tables.get(table, table))
+        if (table, new) in reused:
+            continue
         if current is not None and current.column(old) is None and current.column(new) is not None:
             kept[(table, old)] = new
     return Renames(tables=tables, columns=kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Protocol
@@ -55,7 +55,8 @@ class SqlWorker:
 
     `mend` is asked where a statement names something that is not there: given the statement and the name, it says what
     became of it, and gives the guard over the schema as it is now. `check_joins` raises QueryFault where a statement
-    that nobody approved joins what does not belong together. `known` tells values and joins for the schema card.
+    that nobody approved joins what does not belong together, `check_names` where a column's name means another one now.
+    `known` tells values and joins for the schema card.
     """
 
     warehouse: Warehouse
@@ -65,6 +66,7 @@ class SqlWorker:
     chat_model: ChatModel | None = None
     mend: Callable[[str, str], tuple[Mended, Guard]] | None = None
     check_joins: Callable[[GuardedSql], None] | None = None
+    check_names: Callable[[Sequence[str]], None] | None = None
     known: Callable[[], Known] | None = None
 
     def run(
@@ -145,6 +147,8 @@ class SqlWorker:
             )
             return self._failed(step, attempt, fault)
         try:
+            if self.check_names is not None:
+                self.check_names(verdict.columns)
             self.warehouse.explain(verdict.query)
             if strategy == "model" and self.check_joins is not None:
                 self.check_joins(verdict.query)

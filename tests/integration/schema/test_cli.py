@@ -133,3 +133,20 @@ def test_repair(app: typer.Typer, playground: Playground, tmp_path: Path, monkey
     assert "# how the margin is read" in text
     assert "table: public.monthly_margins" in text
     assert run(app, "drift", "repair")["patch"] == ""
+
+
+def test_repair_lists_what_it_must_not_rewrite(app: typer.Typer, playground: Playground) -> None:
+    playground.run("CREATE TABLE monthly_margins (month date, freight_cost numeric, operating_cost numeric)")
+    run(app, "drift", "check")
+    playground.run("""
+        ALTER TABLE monthly_margins RENAME freight_cost TO held;
+        ALTER TABLE monthly_margins RENAME operating_cost TO freight_cost;
+        ALTER TABLE monthly_margins RENAME held TO operating_cost;
+    """)
+    report = run(app, "drift", "check")
+    touched = {item["metric"] for change in report["changes"] for item in change["affected"]}
+    assert "freight_cost" in touched
+    found = run(app, "drift", "repair", code=1)
+    assert {item["key"].rsplit(".", 1)[-1] for item in found["faults"]} == {"freight_cost", "operating_cost"}
+    assert not found["written"]
+    assert found["patch"] == ""

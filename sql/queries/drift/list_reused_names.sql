@@ -1,0 +1,18 @@
+SELECT
+    event_id,
+    change,
+    state,
+    snapshot_id,
+    opened_at,
+    last_seen_at,
+    closed_at,
+    decided_by,
+    note
+FROM nightshift.drift_event
+WHERE
+    warehouse = %(warehouse)s
+    AND active
+    AND severity = 'breaking'
+    AND kind IN ('column_renamed', 'column_recreated')
+    AND state IN ('open', 'rejected')
+ORDER BY event_id
