@@ -6,6 +6,7 @@ import re
 
 from sqlglot import exp
 
+from rag_core.policy.literals import INTERVAL_PRECISION
 from rag_core.policy.refusal import Refusal
 
 QUERY_ROOTS = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
@@ -85,6 +86,8 @@ def check_nodes(tree: exp.Expr) -> list[exp.Expr]:
 
 def check_type(node: exp.Expr) -> None:
     """Raises Refusal for a cast to a type that names objects of the catalog."""
+    if node.this is exp.DType.INTERVAL and node.expressions:
+        raise Refusal("unsupported", INTERVAL_PRECISION)
     kind = node.args.get("kind")
     named = kind.name if isinstance(kind, exp.Expr) else str(kind or node.this)
     if named.split(".")[-1].strip('"').lower() in _OBJECT_TYPES or (

@@ -8,6 +8,7 @@ from sqlglot.errors import SqlglotError
 
 from rag_core.policy.access import TableAccess
 from rag_core.policy.grouping import complete_grouping
+from rag_core.policy.literals import plain_literals
 from rag_core.policy.names import NameRules
 from rag_core.policy.refusal import Refusal
 from rag_core.policy.resolve import Resolver
@@ -70,6 +71,8 @@ def _mask(access: TableAccess, name: str, rules: NameRules) -> exp.Expr:
 
 
 def _condition(text: str, access: TableAccess, rules: NameRules) -> exp.Expr:
+    if rules.dialect == "postgres":
+        text = plain_literals(text)
     try:
         condition = sqlglot.parse_one(text, read=rules.dialect, into=exp.Condition)
     except SqlglotError:

@@ -24,6 +24,7 @@ from rag_core.policy.findings import policy_findings
 from rag_core.policy.functions import FunctionGuard
 from rag_core.policy.implied import ImpliedCalls
 from rag_core.policy.joins import JoinGuard, joins_of
+from rag_core.policy.literals import plain_literals
 from rag_core.policy.names import name_rules
 from rag_core.policy.nodes import check_nodes, check_root
 from rag_core.policy.refusal import Refusal
@@ -169,6 +170,8 @@ class SqlGuard:
             raise Refusal("too_long", f"the statement is longer than {MAX_CHARACTERS:,} characters")
         if "\0" in sql:
             raise Refusal("syntax", "the statement holds a NUL character")
+        if written_in == self.catalog.dialect == "postgres":
+            sql = plain_literals(sql)
         try:
             reader = reader_for(written_in, self.catalog.dialect)
         except ValueError:
