@@ -13,6 +13,7 @@ from rag_core.datamodel.drift import DriftEvent, Lineage
 from rag_core.errors import ConfigurationError
 from rag_core.schema.events import FoundEvent, active_events, decide_event, find_event, save_rename_decision
 from rag_core.schema.lineage import read_plan_lineage
+from rag_core.schema.mappings import take_back
 from rag_core.schema.reconcile import MASS, compare_with_baseline, record_comparison, side_of
 from rag_core.schema.snapshots import find_baseline, find_snapshot, read_digests, read_tables, save_baseline
 
@@ -63,15 +64,18 @@ def reject_events(
 ) -> tuple[DriftEvent, ...]:
     """Rejects changes: they stay on record, without further alerts, until the schema goes back.
 
-    A probable rename that is rejected becomes what it would be otherwise: something vanished and something appeared.
+    A probable rename that is rejected becomes what it would be otherwise: something vanished and something appeared. A
+    mapping that is rejected is taken back.
     """
     moment = now if now is not None else datetime.now(UTC)
     with store.connection() as connection:
         connection.execute(statement("drift/lock_check"))
-        found = [_active(connection, name) for name in names]
+        found = [_rejectable(connection, name) for name in names]
         for item in found:
             change = item.event.change
-            if change.kind in _RENAMED and change.confidence < 1:
+            if item.event.state == "mapped":
+                take_back(connection, item, actor=actor, moment=moment)
+            elif change.kind in _RENAMED and change.confidence < 1:
                 save_rename_decision(
                     connection,
                     item.warehouse,
@@ -169,6 +173,11 @@ def _active(connection: psycopg.Connection, name: str) -> FoundEvent:
             f"event {found.event.event_id} is {found.event.state} and closed: there is nothing to decide"
         )
     return found
+
+
+def _rejectable(connection: psycopg.Connection, name: str) -> FoundEvent:
+    found = find_event(connection, name)
+    return found if found.event.state == "mapped" else _active(connection, name)
 
 
 def _successor(event: DriftEvent) -> str:

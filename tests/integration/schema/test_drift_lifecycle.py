@@ -427,3 +427,26 @@ def test_table_that_was_always_there_is_not_what_another_became(playground: Play
         map_event(playground.store, event.change_id, "public.old", actor="ada")
     with pytest.raises(ConfigurationError, match="there is no such table"):
         map_event(playground.store, event.change_id, "public.nope", actor="ada")
+
+
+@pytest.mark.parametrize("what", ["column", "table"])
+def test_mapping_is_taken_back_and_made_anew(playground: Playground, what: str) -> None:
+    playground.run("CREATE TABLE t (id int, profit_margin numeric, z text)")
+    playground.check()
+    if what == "column":
+        playground.run("DROP TABLE t; CREATE TABLE t (id int, net_margin numeric, z text, freight numeric)")
+        targets = ("public.t.freight", "public.t.net_margin")
+    else:
+        playground.run("CREATE TABLE haulage (LIKE t); CREATE TABLE harbour (id int, z text); DROP TABLE t")
+        targets = ("public.harbour", "public.haulage")
+    removed = next(item for item in playground.check().changes if item.kind == f"{what}_removed")
+    event = map_event(playground.store, removed.change_id, targets[0], actor="ada")
+    (back,) = reject_events(playground.store, [str(event.event_id)], actor="bo")
+    assert (back.state, back.decided_by) == ("rejected", "bo")
+    renames = [item.state for item in list_events(playground.store) if item.change.kind == f"{what}_renamed"]
+    assert renames == ["reverted"]
+    assert playground.check().changes == ()
+    assert map_event(playground.store, str(event.event_id), targets[1], actor="ada").state == "mapped"
+    (done,) = list_events(playground.store, state="accepted")
+    assert done.change.after == targets[1].removeprefix("public.t.")
+    assert playground.check().open_events == 0

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from rag_core.batch.watch import follow_renames
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.plan import MetricQuery, Plan, SqlStep
 from rag_core.plans.store import KeptPlan, PlanStore
 from rag_core.policy.rules import load_policy
 from rag_core.policy.sql_guard import SqlGuard
+from rag_core.schema.decisions import map_event, reject_events
 from rag_core.schema.diff import proven_renames
-from rag_core.schema.repair import PlanRepair, repair_plans
+from rag_core.schema.repair import PlanRepair, pending_renames, repair_plans
 from tests.integration.schema.conftest import Playground
 
 pytestmark = pytest.mark.integration
@@ -113,3 +115,20 @@ def test_renamed_table(playground: Playground, before: Catalog, repo_root: Path)
     assert done.outcome == "repaired"
     new = PlanStore(playground.store).get(done.new_plan_id or "")
     assert (new.tables, new.columns) == (("public.monthly_margins",), ("public.monthly_margins.profit_margin",))
+
+
+def test_mapping_that_is_taken_back_ends_the_plans_that_followed_it(
+    playground: Playground, before: Catalog, repo_root: Path
+) -> None:
+    keep(playground, "p1", SqlStep(step_id="s1", task="t", sql=SQL), ("public.margins.profit_margin",))
+    playground.run("DROP TABLE margins; CREATE TABLE margins (region text, freight numeric)")
+    removed = next(item for item in playground.check().changes if item.kind == "column_removed")
+    event = map_event(playground.store, removed.change_id, "freight", actor="ada")
+    now = playground.warehouse.snapshot()
+    guard = SqlGuard(load_policy(repo_root / "config" / "schema_policy.yaml"), now)
+    (repaired,), _, _ = follow_renames(playground.store, playground.warehouse, guard.check, now)
+    assert repaired.outcome == "repaired"
+    reject_events(playground.store, [str(event.event_id)], actor="ada")
+    rows = dict(playground.rows("SELECT plan_id, state FROM nightshift.plan"))
+    assert rows == {"p1": "retired", repaired.new_plan_id: "stale"}
+    assert pending_renames(playground.store, now).empty
