@@ -94,6 +94,16 @@ class UserCast(Record):
     implicit: bool = False
 
 
+class Inheritance(Record):
+    """A table and one that it inherits from, directly or through others; both as (schema, table).
+
+    Whoever reads the ancestor reads the child's rows too.
+    """
+
+    child: tuple[str, str]
+    ancestor: tuple[str, str]
+
+
 class Catalog(Record):
     """A snapshot of a warehouse's schema at one moment.
 
@@ -101,8 +111,9 @@ class Catalog(Record):
     `functions` maps a lower-case function name to the most dangerous volatility of its overloads
     (immutable < stable < volatile), empty where the database does not tell. `user_functions` are those of them that
     somebody wrote in this database (neither built in nor of an extension), `user_operators` and `user_casts` the
-    operators and the casts that run a function and are as little built in. `closed_schemas` exist, but the role may not
-    look into them, so that their absence from `tables` does not mean they were dropped.
+    operators and the casts that run a function and are as little built in. `inheritance` leaves partitions out.
+    `closed_schemas` exist, but the role may not look into them, so that their absence from `tables` does not mean they
+    were dropped.
     """
 
     dialect: str
@@ -113,6 +124,7 @@ class Catalog(Record):
     user_functions: tuple[str, ...] = ()
     user_operators: tuple[UserOperator, ...] = ()
     user_casts: tuple[UserCast, ...] = ()
+    inheritance: tuple[Inheritance, ...] = ()
     search_path: tuple[str, ...] = ("public",)
     closed_schemas: tuple[str, ...] = ()
     complete: bool = True

@@ -81,6 +81,11 @@ class Access:
         # Whether a table may be suggested; whoever looks into views narrows it.
         self.offered: Callable[[CatalogTable], bool] = lambda table: True
         self._computed: dict[str, TableAccess] = {}
+        # A rule of a table is one of its children, whose rows are among its own, and of its ancestors' rows within it.
+        self._relatives: dict[tuple[str, str], set[tuple[str, str]]] = {}
+        for link in catalog.inheritance:
+            self._relatives.setdefault(link.child, set()).add(link.ancestor)
+            self._relatives.setdefault(link.ancestor, set()).add(link.child)
 
     @cached_property
     def _index(self) -> dict[tuple[str, str], CatalogTable]:
@@ -119,8 +124,8 @@ class Access:
         name = table.qualified_name
         if not self.in_scope(table):
             raise Refusal("schema_not_allowed", f"the policy does not open {self._written(table)}")
-        if matches(self._exclude, table.schema_name, table.name):
-            raise Refusal("table_excluded", f"the policy excludes the table {self._written(table)}")
+        if self._excluded(table):
+            raise Refusal("table_excluded", f"the policy excludes {self._excluded_as(table)}")
         if not table.readable:
             raise Refusal(
                 "not_permitted", f"this role may not read {self._written(table)}: what it holds is not known, not none"
@@ -140,7 +145,7 @@ class Access:
 
     def hidden_columns(self, table: CatalogTable) -> frozenset[str] | None:
         """Names of the columns that the policy excludes or masks; None where it hides the table or some of its rows."""
-        if matches(self._exclude, table.schema_name, table.name):
+        if self._excluded(table):
             return None
         access = self._compute(table)
         if access.row_filters:
@@ -154,30 +159,49 @@ class Access:
 
     def may_hide(self, schema: str, name: str) -> bool:
         """Whether any rule of the policy names this table or something in it; for tables that cannot be seen."""
-        return matches(self._any_rule, schema, name)
+        return any(matches(self._any_rule, *relative) for relative in self._family(schema, name))
 
     @cached_property
     def hides_anything(self) -> bool:
         """Whether the policy hides any table, column, value or row at all."""
         return any((self._exclude, self._exclude_columns, self._masks, self._filters))
 
+    def _family(self, schema: str, name: str) -> list[tuple[str, str]]:
+        """The table itself, what it inherits from and what inherits from it, as (schema, table)."""
+        return [(schema, name), *sorted(self._relatives.get((schema, name), ()))]
+
+    def _excluded(self, table: CatalogTable) -> bool:
+        return any(matches(self._exclude, *relative) for relative in self._family(table.schema_name, table.name))
+
+    def _excluded_as(self, table: CatalogTable) -> str:
+        """Which excluded table it is: itself or one whose rows or columns it shares."""
+        written = self._written(table)
+        for schema, name in self._family(table.schema_name, table.name):
+            if matches(self._exclude, schema, name):
+                other = f"{self.rules.written(schema)}.{self.rules.written(name)}"
+                return f"the table {written}" if other == written else f"{other}, with which {written} shares rows"
+        return written
+
     def _compute(self, table: CatalogTable) -> TableAccess:
+        family = self._family(table.schema_name, table.name)
         visible: dict[str, str] = {}
         hidden: dict[str, str] = {}
         masks: dict[str, str | None] = {}
         for column in table.columns:
             key = self.rules.catalog_key(column.name)
-            parts = (table.schema_name, table.name, column.name)
-            if matches(self._exclude_columns, *parts):
+            named = [(*relative, column.name) for relative in family]
+            if any(matches(self._exclude_columns, *parts) for parts in named):
                 hidden[key] = "excluded"
             elif not column.readable and table.readable:
                 hidden[key] = "unreadable"
             else:
                 visible[key] = column.name
                 for compiled, replacement in self._masks:
-                    if matches(compiled, *parts):
+                    if any(matches(compiled, *parts) for parts in named):
                         masks[column.name] = replacement
-        filters = tuple(where for compiled, where in self._filters if matches(compiled, table.schema_name, table.name))
+        filters = tuple(
+            where for compiled, where in self._filters if any(matches(compiled, *relative) for relative in family)
+        )
         return TableAccess(table=table, visible=visible, hidden=hidden, masks=masks, row_filters=filters)
 
     # ------------------------------------------------------------------ words for people
@@ -190,7 +214,7 @@ class Access:
         return [
             table
             for table in self.catalog.tables
-            if self.in_scope(table) and table.readable and not matches(self._exclude, table.schema_name, table.name)
+            if self.in_scope(table) and table.readable and not self._excluded(table)
         ]
 
     def _unknown(self, name: str, schema: str | None) -> Refusal:

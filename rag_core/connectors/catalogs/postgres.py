@@ -16,6 +16,7 @@ from rag_core.datamodel.catalog import (
     CatalogColumn,
     CatalogTable,
     ForeignKey,
+    Inheritance,
     UniqueKey,
     UserCast,
     UserOperator,
@@ -25,7 +26,7 @@ Rows = list[dict[str, Any]]
 
 
 def read_catalog(connection: psycopg.Connection, *, dialect: str) -> Catalog:
-    """Everything the current role can use, in eleven queries; children of partitioned tables are left out.
+    """Everything the current role can use, in twelve queries; children of partitioned tables are left out.
 
     Must run in a transaction that nobody else uses: it empties the search path, so that type names and view
     definitions come out qualified, whatever the session's path.
@@ -65,6 +66,13 @@ def read_catalog(connection: psycopg.Connection, *, dialect: str) -> Catalog:
                 implicit=row["implicit"],
             )
             for row in rows("list_casts")
+        ),
+        inheritance=tuple(
+            Inheritance(
+                child=(row["child_schema"], row["child_name"]),
+                ancestor=(row["ancestor_schema"], row["ancestor_name"]),
+            )
+            for row in rows("list_inheritance")
         ),
         search_path=tuple(session["search_path"]),
         closed_schemas=tuple(session["closed_schemas"]),
