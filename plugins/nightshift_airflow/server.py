@@ -66,8 +66,9 @@ def airflow_environment(settings: Settings, metadata_dsn: str, keys: dict[str, s
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "10",
         "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "30",
         "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.5",
-        # A killed worker is noticed within a minute and a half, not five.
+        # A killed worker is noticed within a minute and a half, and what a killed scheduler had under way within one.
         "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "90",
+        "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "60",
         "AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO",
         "NIGHTSHIFT_HOME": str(settings.home),
         # Torch and Docling would start a thread a core in each of several tasks at once.
