@@ -97,6 +97,10 @@ class Access:
         return frozenset(schema for schema, _ in self._index)
 
     @cached_property
+    def _closed(self) -> frozenset[str]:
+        return frozenset(self.rules.catalog_key(schema) for schema in self.catalog.closed_schemas)
+
+    @cached_property
     def _path(self) -> tuple[str, ...]:
         return tuple(self.rules.catalog_key(schema) for schema in self.catalog.search_path)
 
@@ -105,11 +109,18 @@ class Access:
         if database is not None and database != self.rules.catalog_key(self.catalog.database):
             raise Refusal("catalog_closed", f"another database than {self.catalog.database} cannot be read")
         self._check_closed(name, schema)
+        table = self.named(name, schema)
+        if table is None:
+            raise self._unknown(name, schema)
+        return table
+
+    def named(self, name: str, schema: str | None) -> CatalogTable | None:
+        """The table of these keys, by the search path where no schema is given; None where there is none."""
         for candidate in (schema,) if schema is not None else self._path:
             table = self._index.get((candidate, name))
             if table is not None:
                 return table
-        raise self._unknown(name, schema)
+        return None
 
     def _check_closed(self, name: str, schema: str | None) -> None:
         # BigQuery writes dataset.INFORMATION_SCHEMA.TABLES, where the last two parts make one name.
@@ -235,6 +246,10 @@ class Access:
                 names,
                 (1.0,) * len(names),
                 tuple(other_case),
+            )
+        if schema is not None and schema in self._closed and schema.lower() in self._schemas:
+            return Refusal(
+                "not_permitted", f"this role may not use the schema {schema}: whether it holds {wanted} is not known"
             )
         if schema is not None and schema not in self._schema_keys and schema not in self._path:
             schemas = [(item, item) for item in sorted({table.schema_name for table in known})]

@@ -9,6 +9,8 @@ import pytest
 from rag_core.connectors.base import Warehouse
 from rag_core.connectors.warehouses import open_warehouse
 from rag_core.datamodel.catalog import Catalog
+from rag_core.policy.rules import Policy
+from rag_core.policy.sql_guard import SqlGuard
 from rag_core.schema.decisions import accept_events
 from rag_core.schema.drift import UnknownName, explain_unknown
 from rag_core.schema.events import list_events
@@ -109,3 +111,20 @@ def test_warehouse_down_is_said_so(playground: Playground, cached: Catalog) -> N
     found = explain_unknown("profit_margin", cached, nowhere, playground.store)
     nowhere.close()
     assert (found.kind, found.drift) == ("unclear", False)
+
+
+def test_schema_that_the_role_lost_is_not_permitted_rather_than_unknown(
+    playground: Playground, reader_warehouse: Warehouse
+) -> None:
+    playground.run("CREATE SCHEMA ops; CREATE TABLE ops.incidents (id int); CREATE SCHEMA secret")
+    playground.run(f"GRANT USAGE ON SCHEMA ops TO {READER}; GRANT SELECT ON ops.incidents TO {READER}")
+    policy = Policy(version=1, schemas=("public", "ops"))
+    statement = "SELECT count(*) FROM ops.incidents"
+    assert SqlGuard(policy, reader_warehouse.snapshot()).check(statement).allowed
+    playground.run(f"REVOKE USAGE ON SCHEMA ops FROM {READER}")
+    guard = SqlGuard(policy, reader_warehouse.snapshot())
+    verdict = guard.check(statement)
+    assert (verdict.allowed, verdict.code) == (False, "not_permitted")
+    assert "may not use the schema ops" in verdict.message
+    # What the policy does not open is not said to exist.
+    assert guard.check("SELECT 1 FROM secret.t").code == "unknown_table"
