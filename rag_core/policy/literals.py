@@ -27,7 +27,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _PLAIN_NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\Z")
-_SIMPLE_TYPES = frozenset(
+BUILT_IN_TYPES = frozenset(
     {
         "bigint", "bit", "bool", "boolean", "box", "bpchar", "bytea", "char", "character", "cidr", "circle", "date",
         "datemultirange", "daterange", "dec", "decimal", "float", "float4", "float8", "inet", "int", "int2", "int4",
@@ -134,7 +134,7 @@ def _type_before(tokens: list[_Token], solid: list[int], place: int) -> int | No
                 break
         else:
             return None
-    elif last not in _SIMPLE_TYPES:
+    elif last not in BUILT_IN_TYPES:
         return None
     before = tokens[solid[first - 1]].text if first else ""
     # After a point the word is a name; after AS or :: it is the type of something else.

@@ -30,6 +30,7 @@ from rag_core.policy.nodes import check_nodes, check_root
 from rag_core.policy.refusal import Refusal
 from rag_core.policy.resolve import Resolver
 from rag_core.policy.rewrite import rewrite
+from rag_core.policy.row_types import RowTypes
 from rag_core.policy.rules import Policy
 from rag_core.policy.views import ViewGuard
 
@@ -126,6 +127,8 @@ class SqlGuard:
                 self._functions.check_called(function.name)
         resolver = Resolver(self._access, self._views)
         resolver.resolve(tree)
+        if self.catalog.dialect == "postgres":
+            RowTypes(self._access, self._views).check(tree)
         self._joins.check(tree, resolver)
         joins = joins_of(tree, resolver)
         own_limit = _own_limit(tree)

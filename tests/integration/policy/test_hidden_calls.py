@@ -1,4 +1,4 @@
-"""Functions behind views, operators, casts and row types, on a real PostgreSQL: what the guard passes tells nothing."""
+"""Functions behind views, operators and casts, and types that are tables, on a real PostgreSQL: nothing leaks."""
 
 from __future__ import annotations
 
@@ -93,3 +93,19 @@ def test_what_only_computes_stays_open(warehouse: Warehouse) -> None:
     guard = SqlGuard(policy(columns=ColumnRules(exclude=("public.tickets.name",))), warehouse.snapshot())
     assert guard.check("SELECT id, segment::text, id::bigint FROM tickets WHERE segment = 'smb'").allowed
     assert SqlGuard(policy(), warehouse.snapshot()).check("SELECT * FROM harmless").allowed
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT to_jsonb(jsonb_populate_record(NULL::secrets, '{}'))::text",
+        "SELECT to_jsonb('(token)'::public.secrets)::text",
+        "SELECT to_jsonb('{(token)}'::_secrets)::text",
+        "SELECT to_jsonb('{(token)}'::secrets[])::text",
+        "SELECT to_jsonb(jsonb_populate_record(NULL::pg_authid, '{}'))::text || 'token'",
+    ],
+)
+def test_row_types_do_not_tell_hidden_columns(warehouse: Warehouse, sql: str) -> None:
+    told = warehouse.execute(GuardedSql(text=sql, dialect="postgres", limits=Limits())).rows
+    assert "token" in str(told)
+    assert SqlGuard(policy(), warehouse.snapshot()).check(sql).code in ("table_excluded", "catalog_closed")
