@@ -102,6 +102,9 @@ date_trunc('hour', interval '1 day 3:45')
 justify_interval(interval '1 mon 35 days 25:00')
 (SELECT d FROM (VALUES (date '2024-01-01'::timestamp)) AS v (d) WHERE d < date '2024-02-01'::timestamp)
 CASE WHEN date '2024-01-01'::text = '2024-01-01' THEN interval '1 day 2:00' END
+current_time IS NOT NULL AND localtime IS NOT NULL AND current_time(0) IS NOT NULL
+pg_typeof(current_time)::text
+JSON_QUERY(jsonb '{"a": [1]}', '$.a')
 ARRAY[interval '1 day 1:00', interval '2' hour]
 'a' || E'it\\'s date ''2024''' || $q$ interval '1 day' $q$
 'it''s a date ' || date '2024-01-01'
