@@ -1,8 +1,8 @@
 """What kills a night must not hurt it: killed workers and a killed scheduler.
 
 On a real Airflow with the sample warehouse. After each fault the batch's run ends well by itself, and the published
-rows are those of an undisturbed run: none lost, none twice. Takes minutes, as Airflow notices by its heartbeats: run with
-`TEST_FAULTS=1 pytest -m "" tests/integration/airflow`; the last result stands in docs/evaluation.md.
+rows are those of an undisturbed run: none lost, none twice. Takes minutes, as Airflow notices by its heartbeats: run it
+with `TEST_FAULTS=1 pytest -m "" tests/integration/airflow`; the last result stands in docs/evaluation.md.
 """
 
 from __future__ import annotations
