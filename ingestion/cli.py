@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import psycopg
 import typer
 from rich.table import Table
 
 from ingestion.config import IngestionRules, load_rules
+from ingestion.documents import DocumentState
 from ingestion.eval_cli import retrieval_command
 from ingestion.listing import list_documents
 from ingestion.progress import IngestProgress
@@ -79,6 +80,9 @@ def list_command(
     as_json: JsonOption = False,
 ) -> None:
     """List the documents with their state."""
+    states = get_args(DocumentState)
+    if state is not None and state not in states:
+        raise ConfigurationError(f"there is no state {state!r}: use {', '.join(states)}")
     with open_services() as services:
         documents = list_documents(services.store, state)
 

@@ -8,6 +8,8 @@ import typer
 from rich.markdown import Markdown
 from rich.table import Table
 
+from rag_core.batch.file import check_text
+from rag_core.batch.manual import MAX_QUESTION_CHARACTERS
 from rag_core.cli.output import JsonOption, console, emit
 from rag_core.datamodel.answer import Answer
 from rag_core.datamodel.evidence import Passage, SqlEvidence
@@ -32,8 +34,7 @@ def ask(
     """Answers one question and prints it with its citations and how it came about."""
     if strategy not in STRATEGIES:
         raise ConfigurationError(f"unknown strategy {strategy!r}: use {', '.join(STRATEGIES)}")
-    if not question.strip():
-        raise ConfigurationError("the question is empty")
+    check_question(question)
     from rag_core.wiring import open_services  # noqa: PLC0415 - a wrong argument must not start anything
 
     with open_services() as services:
@@ -41,6 +42,20 @@ def ask(
     emit(to_contract(answer), as_json=as_json, render=lambda: render(answer))
     if answer.status not in GOOD:
         raise typer.Exit(1)
+
+
+def check_question(question: str) -> None:
+    """Raises ConfigurationError with one line where a text is no question; the same bounds hold for batches."""
+    if not question.strip():
+        raise ConfigurationError("the question is empty")
+    if len(question) > MAX_QUESTION_CHARACTERS:
+        raise ConfigurationError(
+            f"the question has {len(question)} characters; at most {MAX_QUESTION_CHARACTERS} are allowed"
+        )
+    try:
+        check_text(question)
+    except ValueError as error:
+        raise ConfigurationError(f"the question: {error}") from None
 
 
 def to_contract(answer: Answer) -> dict[str, Any]:

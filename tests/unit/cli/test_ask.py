@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.cli.ask import ask, render, to_contract
+from rag_core.cli.ask import ask, check_question, render, to_contract
 from rag_core.cli.output import console, to_json
 from rag_core.errors import ConfigurationError
 from tests.question_world import open_world
@@ -45,3 +45,16 @@ def test_wrong_arguments_are_refused_before_anything_starts() -> None:
         ask("What was revenue?", strategy="guess")
     with pytest.raises(ConfigurationError, match="empty"):
         ask("   ")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (" ", "the question is empty"),
+        ("x" * 10_000, "the question has 10000 characters; at most 2000 are allowed"),
+        ("What\x07 is it?", "control character U"),
+    ],
+)
+def test_what_is_no_question_is_refused_before_anything_starts(text: str, reason: str) -> None:
+    with pytest.raises(ConfigurationError, match=reason):
+        check_question(text)
