@@ -49,7 +49,8 @@ _BY_NUMBER = {
 
 # Parameters of the URL that the driver wants as numbers.
 _NUMBERS = frozenset({"port", "login_timeout", "network_timeout", "socket_timeout"})
-_NUMBERS_IN_FRONT = re.compile(r"\A\d{6}(?: \(\w{5}\))?: (?:[0-9a-f-]{36}: )?")
+# By the way that a failure is learned of, the driver writes them once or twice.
+_NUMBERS_IN_FRONT = re.compile(r"\A(?:\d{3,6}(?: \(\w{5}\))?: (?:[0-9a-f-]{36}: )?|None: )+")
 _SEMI_STRUCTURED = frozenset({"VARIANT", "OBJECT", "ARRAY", "MAP"})
 FIRST_LOOK_SECONDS = 0.02
 LAST_LOOK_SECONDS = 1.0
