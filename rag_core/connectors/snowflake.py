@@ -49,8 +49,8 @@ _BY_NUMBER = {
 
 # Parameters of the URL that the driver wants as numbers.
 _NUMBERS = frozenset({"port", "login_timeout", "network_timeout", "socket_timeout"})
-# By the way that a failure is learned of, the driver writes them once or twice.
-_NUMBERS_IN_FRONT = re.compile(r"\A(?:\d{3,6}(?: \(\w{5}\))?: (?:[0-9a-f-]{36}: )?|None: )+")
+# Where its logger tells of more than warnings, the driver writes the query's id too, or None, or the number once more.
+_NUMBERS_IN_FRONT = re.compile(r"\A\d{6}(?: \(\w{5}\))?: (?:(?:[0-9a-f-]{36}|None|\d{1,6}): )?")
 _SEMI_STRUCTURED = frozenset({"VARIANT", "OBJECT", "ARRAY", "MAP"})
 FIRST_LOOK_SECONDS = 0.02
 LAST_LOOK_SECONDS = 1.0
