@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.reports.summary import RunSummary, SummaryLine
-from tests.mail_server import MailServer
+from tests.smtp_server import MailServer, serve_mail
 
 pytestmark = pytest.mark.airflow
 
@@ -31,7 +31,7 @@ except ServiceUnavailable as error:
 
 @pytest.fixture
 def server() -> Iterator[MailServer]:
-    with MailServer() as running:
+    with serve_mail() as running:
         yield running
 
 
@@ -65,7 +65,7 @@ def test_a_mail_holds_the_summary_and_the_pdf(server: MailServer, tmp_path: Path
     (tmp_path / "2026-07-01.pdf").write_bytes(b"%PDF-1.7 sample")
     done = _send(server, tmp_path, SUMMARY, tmp_path / "2026-07-01.pdf")
     assert done.returncode == 0, done.stderr[-2000:]
-    [message] = server.messages
+    [message] = server.mails
     assert message["subject"] == "Umsatz in Köln, 2026-07-01: 1 published"
     assert message["from"] == "nightshift@example.com"
     assert message["to"] == "a@example.com, b@example.com"
@@ -77,8 +77,8 @@ def test_a_mail_holds_the_summary_and_the_pdf(server: MailServer, tmp_path: Path
 
 
 def test_a_server_that_refuses_is_one_line(server: MailServer, tmp_path: Path) -> None:
-    server.refuses = True
+    server.refused = {"a@example.com", "b@example.com"}
     done = _send(server, tmp_path, SUMMARY)
     assert done.returncode == 3, done.stderr[-2000:]
     assert done.stdout.splitlines()[-1].startswith("the mail server did not take the message:")
-    assert server.messages == []
+    assert server.mails == []
