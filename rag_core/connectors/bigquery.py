@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
@@ -37,6 +37,31 @@ _BY_WORDS = (
     ("No matching signature", "type"),
     ("Function not found", "type"),
 )
+
+
+def import_client() -> Any:
+    """The module of BigQuery's client. Raises ConfigurationError where it is not installed."""
+    try:
+        from google.cloud import bigquery  # noqa: PLC0415 - heavy
+    except ModuleNotFoundError:
+        raise ConfigurationError(
+            "BigQuery's client is not installed: pip install 'nightshift-analytics[bigquery]'"
+        ) from None
+    return bigquery
+
+
+def open_client(bigquery: Any, project: str, options: Mapping[str, str]) -> Any:
+    """A client for a project; `options` are those of the URL: location, api_endpoint, credentials_path."""
+    arguments: dict[str, Any] = {"project": project, "location": options.get("location")}
+    endpoint = options.get("api_endpoint")
+    if endpoint is not None:
+        # Another endpoint is a stand-in or a proxy that logs in by itself.
+        anonymous = import_module("google.auth.credentials").AnonymousCredentials()
+        arguments |= {"client_options": {"api_endpoint": endpoint}, "credentials": anonymous}
+    path = options.get("credentials_path")
+    if path is not None:
+        return bigquery.Client.from_service_account_json(path, **arguments)
+    return bigquery.Client(**arguments)
 
 
 class BigQueryWarehouse(WarehouseAdapter):
@@ -114,32 +139,15 @@ class BigQueryWarehouse(WarehouseAdapter):
                 self._client = None
 
     def _connect(self) -> Any:
-        try:
-            from google.cloud import bigquery  # noqa: PLC0415 - heavy
-        except ModuleNotFoundError:
-            raise ConfigurationError(
-                "BigQuery's client is not installed: pip install 'nightshift-analytics[bigquery]'"
-            ) from None
+        bigquery = import_client()
         login_error = import_module("google.auth.exceptions").GoogleAuthError
         with self._lock:
             if self._client is None:
                 try:
-                    self._client = self._open(bigquery)
+                    self._client = open_client(bigquery, self._project, self._options)
                 except (login_error, OSError) as error:
                     raise ServiceUnavailable(f"cannot log in to BigQuery: {_first_line(error)}") from error
         return bigquery
-
-    def _open(self, bigquery: Any) -> Any:
-        arguments: dict[str, Any] = {"project": self._project, "location": self._options.get("location")}
-        endpoint = self._options.get("api_endpoint")
-        if endpoint is not None:
-            # Another endpoint is a stand-in or a proxy that logs in by itself.
-            anonymous = import_module("google.auth.credentials").AnonymousCredentials()
-            arguments |= {"client_options": {"api_endpoint": endpoint}, "credentials": anonymous}
-        path = self._options.get("credentials_path")
-        if path is not None:
-            return bigquery.Client.from_service_account_json(path, **arguments)
-        return bigquery.Client(**arguments)
 
     def _config(self, bigquery: Any, limits: Limits, *, dry_run: bool = False) -> Any:
         config = bigquery.QueryJobConfig(

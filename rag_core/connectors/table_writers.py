@@ -15,6 +15,7 @@ import psycopg
 from sqlalchemy.engine import URL
 
 from rag_core.connectors.base import TableWriter
+from rag_core.connectors.bigquery import import_client, open_client
 from rag_core.connectors.dsn import backend_of, libpq_dsn, parse_dsn
 from rag_core.connectors.snowflake import SnowflakeSessions
 from rag_core.errors import ConfigurationError, ServiceUnavailable
@@ -87,23 +88,10 @@ class BigQueryTableWriter:
     def __init__(self, url: URL, *, setting: str) -> None:
         if not url.host:
             raise ConfigurationError(f"{setting} must name a project, as in bigquery://project")
-        try:
-            bigquery = import_module("google.cloud.bigquery")
-        except ModuleNotFoundError:
-            raise ConfigurationError(
-                "BigQuery's client is not installed: pip install 'nightshift-analytics[bigquery]'"
-            ) from None
+        bigquery = import_client()
         options = {key: value for key, value in url.query.items() if isinstance(value, str)}
-        arguments: dict[str, Any] = {"project": url.host, "location": options.get("location")}
-        if "api_endpoint" in options:
-            # Another endpoint is a stand-in or a proxy that logs in by itself.
-            anonymous = import_module("google.auth.credentials").AnonymousCredentials()
-            arguments |= {"client_options": {"api_endpoint": options["api_endpoint"]}, "credentials": anonymous}
         with translated():
-            if "credentials_path" in options:
-                self._client = bigquery.Client.from_service_account_json(options["credentials_path"], **arguments)
-            else:
-                self._client = bigquery.Client(**arguments)
+            self._client = open_client(bigquery, url.host, options)
 
     @property
     def dialect(self) -> str:
