@@ -34,7 +34,7 @@ from rag_core.quality.validate import judge
 from rag_core.reports.bundle import AnsweredQuestion, RunBundle, answer_fingerprint
 from rag_core.reports.files import draw_charts, render_reports, report_path, write_reports
 from rag_core.reports.summary import summarise_run
-from rag_core.reports.writer import apply_reviews, lock_batch, publish_run, read_history
+from rag_core.reports.writer import apply_reviews, lock_batch, prepare_partitions, publish_run, read_history
 
 if TYPE_CHECKING:
     from rag_core.graph.build import Orchestrator
@@ -210,6 +210,9 @@ class BatchRunner:
         run = self._load(run_id)
         answered = self._collect(run_id, run)
         draw_charts(answered)
+        if run.publish:
+            with self._transaction() as connection:
+                prepare_partitions(connection, run.run_date)
         with self._transaction() as connection:
             # Until the end nobody else publishes or reviews this batch: what is judged here is what is published.
             lock_batch(connection, run.batch.batch)

@@ -36,6 +36,14 @@ def lock_batch(connection: psycopg.Connection, batch: str) -> None:
     connection.execute(statement("reports/lock_batch"), {"batch": batch})
 
 
+def prepare_partitions(connection: psycopg.Connection, run_date: date) -> None:
+    """Makes the month's partitions of the facts where they are missing.
+
+    Best in a short transaction of its own: until it ends no other run can make the partitions of its month.
+    """
+    connection.execute(statement("reports/ensure_partitions"), {"run_date": run_date})
+
+
 def publish_run(connection: psycopg.Connection, bundle: RunBundle, report_path: Path) -> None:
     """Replaces what is published for this batch and run date by this run.
 
@@ -43,7 +51,7 @@ def publish_run(connection: psycopg.Connection, bundle: RunBundle, report_path: 
     """
     key = {"batch": bundle.batch.batch, "run_date": bundle.run_date}
     lock_batch(connection, bundle.batch.batch)
-    connection.execute(statement("reports/ensure_partitions"), key)
+    prepare_partitions(connection, bundle.run_date)
     connection.execute(statement("reports/upsert_batch"), batch_row(bundle.batch))
     versions = [_upsert_question(connection, bundle.batch, item.question, bundle.run_date) for item in bundle.items]
     for table in ("answers", "cells", "evidence", "executions", "validations", "runs"):
