@@ -82,10 +82,10 @@ class QuestionEntry(Record):
                 f"the id {self.question_id} must hold {wanted}, so that each question has an id of its own"
             )
         known = {*self.for_each, *self.parameters, *DATE_NAMES}
-        for text in (self.text, self.title or ""):
-            unknown = sorted(set(_PLACEHOLDER.findall(text)) - known)
-            if unknown:
-                raise ValueError(f"{{{unknown[0]}}} is neither a parameter, nor a list of for_each, nor a date")
+        unknown = sorted({*_PLACEHOLDER.findall(self.text), *_PLACEHOLDER.findall(self.title or "")} - known)
+        if unknown:
+            named = ", ".join("{" + name + "}" for name in unknown)
+            raise ValueError(f"{named} is neither a parameter, nor a list of for_each, nor a date")
         return self
 
 
@@ -133,12 +133,18 @@ class BatchFile(Record):
 
     @model_validator(mode="after")
     def _check_heads(self) -> BatchFile:
+        problems = []
         if self.after and self.schedule:
-            raise ValueError("a batch has a schedule or an `after`, not both")
+            problems.append("a batch has a schedule or an `after`, not both")
         if self.catch_up_from is not None and not self.schedule:
-            raise ValueError("catch_up_from needs a schedule: without one there is nothing to catch up with")
+            problems.append("catch_up_from needs a schedule: without one there is nothing to catch up with")
         for address in self.notify.email:
-            check_address(address)
+            try:
+                check_address(address)
+            except ValueError as error:
+                problems.append(f"notify, email: {error}")
+        if problems:
+            raise ValueError("; ".join(problems))
         return self
 
 

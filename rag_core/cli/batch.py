@@ -5,14 +5,15 @@ from __future__ import annotations
 import sys
 from datetime import date as Date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from rag_core.batch.definition import batch_files, find_batch, load_batch, load_batches
+from rag_core.batch.definition import batch_files, find_batch, load_batch, load_batches, read_batch
 from rag_core.cli.output import JsonOption, console, emit, error_console
+from rag_core.connectors.yaml_files import first_of
 from rag_core.datamodel.answer import Answer
 from rag_core.datamodel.report import BatchOutcome
 from rag_core.errors import ConfigurationError
@@ -94,22 +95,22 @@ def validate_command(
     as_json: JsonOption = False,
 ) -> None:
     """Check batch files without running them. Exit code 2 where one is not valid."""
-    valid: list[dict[str, object]] = []
-    invalid: list[dict[str, str]] = []
+    valid: list[dict[str, Any]] = []
+    invalid: list[dict[str, Any]] = []
     with open_services() as services:
         for path in files or batch_files(_folder(services)):
-            try:
-                batch = load_batch(path)
-            except ConfigurationError as error:
-                invalid.append({"file": str(path), "error": str(error)})
+            batch, problems = read_batch(path)
+            if batch is None:
+                invalid.append({"file": str(path), "error": first_of(problems), "problems": problems})
             else:
                 valid.append({"batch": batch.batch, "file": str(path), "questions": len(batch.questions)})
 
     def render() -> None:
         for entry in valid:
             console.print(f"valid: {entry['batch']} ({entry['questions']} questions)", highlight=False, markup=False)
-        for problem in invalid:
-            error_console.print(problem["error"], style="red", markup=False, highlight=False, soft_wrap=True)
+        for entry in invalid:
+            for problem in entry["problems"]:
+                error_console.print(str(problem), style="red", markup=False, highlight=False, soft_wrap=True)
 
     emit({"valid": valid, "invalid": invalid}, as_json=as_json, render=render)
     if invalid:

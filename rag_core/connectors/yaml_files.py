@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+from rag_core.connectors.yaml_problems import Problem, list_problems
 from rag_core.errors import ConfigurationError
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
+class YamlFault(ConfigurationError):
+    """A file that cannot be read as YAML at all, with where and why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
 def read_yaml(path: Path) -> Any:
-    """The file's content with source positions; raises ConfigurationError with one line."""
+    """The file's content with source positions; raises YamlFault with one line."""
+    file = str(path)
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise ConfigurationError(f"{path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read ({type(error).__name__})") from error
+        raise YamlFault(Problem(file=file, message="there is no such file")) from None
+    except UnicodeDecodeError:
+        raise YamlFault(Problem(file=file, message="is not text in UTF-8")) from None
+    except OSError as error:
+        raise YamlFault(Problem(file=file, message=f"cannot be read ({error.strerror})")) from error
     try:
         return YAML(typ="rt").load(text)
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark is not None else 1
-        raise ConfigurationError(f"{path}:{line}: not YAML: {error.problem}") from None
+        raise YamlFault(Problem(file=file, line=line, message=f"not YAML: {error.problem}")) from None
     except YAMLError as error:
-        raise ConfigurationError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+        raise YamlFault(Problem(file=file, message=f"not YAML: {' '.join(str(error).split())}")) from None
 
 
 def load_model(path: Path, model: type[Model], *, extra: dict[str, Any] | None = None) -> Model:
@@ -48,28 +61,13 @@ def load_model(path: Path, model: type[Model], *, extra: dict[str, Any] | None =
     try:
         return model.model_validate({**plain(content), **(extra or {})})
     except ValidationError as error:
-        # A misspelt key is reported as a missing one too; the key that stands in the file is the one to mend.
-        found = sorted(error.errors(include_url=False), key=lambda item: item["type"] != "extra_forbidden")
-        first = found[0]
-        location = [part for part in first["loc"] if not (isinstance(part, str) and part.startswith("function-"))]
-        key = ".".join(str(part) for part in location)
-        raise ConfigurationError(f"{path}:{line_of(content, location)}: {key}: {first['msg']}") from None
+        raise ConfigurationError(first_of(list_problems(path, content, error, model))) from None
 
 
-def line_of(content: Any, location: list[Any]) -> int:
-    """Line (from 1) of the deepest part of `location` that the file has."""
-    line = 1
-    node = content
-    for part in location:
-        if isinstance(node, CommentedMap) and part in node:
-            line = node.lc.key(part)[0] + 1
-            node = node[part]
-        elif isinstance(node, CommentedSeq) and isinstance(part, int) and part < len(node):
-            line = node.lc.item(part)[0] + 1
-            node = node[part]
-        else:
-            break
-    return line
+def first_of(problems: Sequence[Problem]) -> str:
+    """The first of some problems in one line, with how many more there are."""
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{problems[0]}{more}"
 
 
 def plain(value: Any) -> Any:

@@ -28,11 +28,11 @@ def test_a_file_becomes_a_model(tmp_path: Path) -> None:
     [
         (
             "title: A\nowner: b\nquestions:\n  - question_id: a\n    texxt: What?\n",
-            "5: questions.0.texxt: Extra inputs",
+            "5: questions.0.texxt: is no key here: did you mean text?",
         ),
         ("title: A\nowner: b\nquestions:\n  - question_id: Not An Id\n    text: What?\n", "4: questions.0.question_id"),
-        ("title: A\nowner: b\nquestions: []\n", "3: questions: Tuple should have at least 1 item"),
-        ("title: A\nquestions:\n  - {question_id: a, text: What?}\n", "1: owner: Field required"),
+        ("title: A\nowner: b\nquestions: []\n", "3: questions: is empty"),
+        ("title: A\nquestions:\n  - {question_id: a, text: What?}\n", "1: owner: is missing"),
         ("title: A\nowner: [b\n", "not YAML"),
         ("- just\n- a list\n", "must be a mapping"),
     ],
