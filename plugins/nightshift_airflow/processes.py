@@ -2,7 +2,7 @@
 
 Airflow's own `standalone` would start servers for task logs that listen on every address of the machine; here the
 api-server reads the log files itself, and nothing listens but the api-server on loopback. A process that dies is
-started again, so that a night survives a killed scheduler or a database that was away for a moment.
+started again, and so is the embedded PostgreSQL that they all need: a night survives either.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
+
+from rag_core.connectors.embedded import EmbeddedPostgres
+from rag_core.errors import NightshiftError
+from rag_core.settings import load_settings
 
 COMMANDS = {
     "scheduler": ("scheduler", "--skip-serve-logs"),
@@ -47,7 +51,12 @@ def main() -> int:
     migrated = subprocess.run([airflow, "db", "migrate"], check=False)
     if migrated.returncode != 0:
         return migrated.returncode
-    return keep_running({name: (airflow, *command) for name, command in COMMANDS.items()}, stopping)
+    database = EmbeddedPostgres(load_settings().home)
+    return keep_running(
+        {name: (airflow, *command) for name, command in COMMANDS.items()},
+        stopping,
+        look_after=lambda: keep_database(database),
+    )
 
 
 def keep_running(
@@ -56,8 +65,9 @@ def keep_running(
     *,
     max_restarts: int = MAX_RESTARTS,
     pause_seconds: float = PAUSE_SECONDS,
+    look_after: Callable[[], object] = lambda: None,
 ) -> int:
-    """Runs the commands until `stopping` is set, and ends them all.
+    """Runs the commands until `stopping` is set, and ends them all; calls `look_after` about twice a second.
 
     One that ends by itself is started again after a pause. Where one ends more than `max_restarts` times within ten
     minutes all are ended: without it the others are of no use. Returns 0 where it was told to stop, else 1.
@@ -66,6 +76,7 @@ def keep_running(
     deaths: dict[str, deque[float]] = {name: deque() for name in commands}
     broken = False
     while not broken and not stopping.wait(0.5):
+        look_after()
         for name, child in children.items():
             code = child.poll()
             if code is None:
@@ -92,6 +103,22 @@ def keep_running(
             child.kill()
             child.wait()
     return 1 if broken else 0
+
+
+def keep_database(database: EmbeddedPostgres) -> bool:
+    """Starts the embedded PostgreSQL again where it is gone; returns whether it had to.
+
+    What stops it does not stop Airflow: its processes are told and try again, and this is called again.
+    """
+    if database.running:
+        return False
+    logger.warning("PostgreSQL is gone: starting it again")
+    try:
+        return database.start()
+    except NightshiftError as error:
+        logger.error("%s", error)
+        time.sleep(PAUSE_SECONDS)
+        return False
 
 
 def end_orphans() -> int:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import atexit
 import logging
 import shutil
+import time
 import warnings
 from pathlib import Path
 
+import psutil
 import psycopg
 from psycopg import sql
 
@@ -28,6 +30,8 @@ WAREHOUSE_DATABASE = "warehouse"
 AIRFLOW_DATABASE = "airflow"
 READER_ROLE = "nightshift_reader"
 MIN_FREE_BYTES = 500 * 1024 * 1024
+# A server that was killed recovers first, and not before its last process has let go of the shared memory.
+RECOVERY_SECONDS = 60.0
 
 
 class EmbeddedPostgres:
@@ -36,11 +40,20 @@ class EmbeddedPostgres:
     def __init__(self, home: Path) -> None:
         self.folder = home / "postgres"
 
-    def _info(self) -> PostmasterInfo | None:
-        if not (self.folder / "postmaster.pid").exists():
+    @property
+    def _pid_file(self) -> Path:
+        return self.folder / "postmaster.pid"
+
+    def _noted(self) -> PostmasterInfo | None:
+        """What the server's file says; None where there is no file or it is just being written."""
+        try:
+            return PostmasterInfo.read_from_pgdata(self.folder)
+        except (OSError, ValueError, AssertionError):
             return None
-        info = PostmasterInfo.read_from_pgdata(self.folder)
-        return info if info is not None and info.is_running() and info.status == "ready" else None
+
+    def _info(self) -> PostmasterInfo | None:
+        info = self._noted()
+        return info if info is not None and info.status == "ready" and _serves(info) else None
 
     @property
     def running(self) -> bool:
@@ -63,13 +76,42 @@ class EmbeddedPostgres:
             raise ConfigurationError(
                 f"{self.folder} has {free // 2**20} MB free and needs 500: free some space or set NIGHTSHIFT_HOME"
             )
-        try:
-            get_server(self.folder, cleanup_mode=None)
-        except Exception as error:
-            raise ServiceUnavailable(
-                f"the embedded PostgreSQL did not start ({type(error).__name__}); its log is {self.folder / 'log'}"
-            ) from error
+        self._launch()
         return True
+
+    def _launch(self) -> None:
+        deadline = time.monotonic() + RECOVERY_SECONDS
+        while True:
+            self._forget()
+            self._drop_foreign_pid()
+            try:
+                get_server(self.folder, cleanup_mode=None)
+            except Exception as error:
+                if self.running:
+                    return
+                # Without its file there is nothing to recover from: what failed fails again.
+                if time.monotonic() > deadline or not self._pid_file.exists():
+                    raise ServiceUnavailable(
+                        f"the embedded PostgreSQL did not start ({type(error).__name__}); "
+                        f"its log is {self.folder / 'log'}"
+                    ) from error
+                time.sleep(0.5)
+            else:
+                return
+
+    def _drop_foreign_pid(self) -> None:
+        """Takes away the file of a server that died and whose process id another program has now."""
+        info = self._noted()
+        if info is not None and info.process is not None and not _serves(info):
+            self._pid_file.unlink(missing_ok=True)
+
+    def _forget(self) -> None:
+        """The library keeps each server that it started and would hand it out again without starting it."""
+        folder = self.folder.resolve()
+        server = PostgresServer._instances.pop(folder, None)
+        if server is not None:
+            # Its clean-up at the end of the process would look for what was just taken out.
+            atexit.unregister(server._cleanup)
 
     def stop(self) -> bool:
         """Stops the server; returns whether it was running."""
@@ -77,11 +119,7 @@ class EmbeddedPostgres:
             return False
         server = get_server(self.folder, cleanup_mode=None)
         server.stop()
-        # The library keeps the server that it once started and would hand it out again without starting it.
-        for folder in [key for key, known in PostgresServer._instances.items() if known is server]:
-            del PostgresServer._instances[folder]
-        # Its clean-up at the end of the process would look for what was just taken out.
-        atexit.unregister(server._cleanup)
+        self._forget()
         return True
 
     def dsn(self, database: str, user: str = OWNER) -> str:
@@ -102,3 +140,17 @@ class EmbeddedPostgres:
             except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateDatabase):
                 return False  # another process was first
             return True
+
+
+def _serves(info: PostmasterInfo) -> bool:
+    """Whether the noted process is that server: a process id is given away again, after a restart at the latest."""
+    if info.process is None:
+        return False
+    try:
+        if info.process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        return info.process.name() == "postgres" and str(info.pgdata) in info.process.cmdline()
+    except psutil.AccessDenied:
+        return True
+    except psutil.Error:  # ended meanwhile
+        return False

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 from pydantic import SecretStr
@@ -65,6 +67,56 @@ def test_a_server_that_was_stopped_starts_again_in_the_same_process() -> None:
     finally:
         again.stop()
         shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture
+def killed() -> Iterator[EmbeddedPostgres]:
+    """A server that this process started, with a row, and that was then killed with -9."""
+    home = Path(tempfile.mkdtemp(prefix="ns"))
+    server = EmbeddedPostgres(home)
+    try:
+        server.start()
+        with psycopg.connect(server.dsn("postgres")) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT 42 AS kept")
+        process = psutil.Process(int((server.folder / "postmaster.pid").read_text().split()[0]))
+        process.kill()
+        process.wait(30)
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _kept(server: EmbeddedPostgres) -> object:
+    with psycopg.connect(server.dsn("postgres")) as connection:
+        return connection.execute("SELECT kept FROM kept").fetchone()
+
+
+def test_a_killed_server_is_known_to_be_gone_and_starts_again_in_the_same_process(killed: EmbeddedPostgres) -> None:
+    assert not killed.running
+    with pytest.raises(ServiceUnavailable, match="nightshift up"):
+        killed.dsn("postgres")
+    assert killed.start()
+    assert _kept(killed) == (42,)
+    assert not killed.start()
+
+
+def test_another_program_with_the_process_id_of_a_killed_server_is_not_taken_for_it(killed: EmbeddedPostgres) -> None:
+    file = killed.folder / "postmaster.pid"
+    _, *rest = file.read_text().split("\n")
+    file.write_text("\n".join([str(os.getpid()), *rest]))
+    assert not killed.running
+    assert killed.start()
+    assert _kept(killed) == (42,)
+
+
+def test_a_file_of_the_server_that_is_just_being_written_is_no_fault(killed: EmbeddedPostgres) -> None:
+    file = killed.folder / "postmaster.pid"
+    whole = file.read_text()
+    for length in range(0, len(whole), 7):
+        file.write_text(whole[:length])
+        assert not killed.running
+    file.write_text(whole)
 
 
 def test_the_reader_reads_and_cannot_write(server: EmbeddedPostgres) -> None:

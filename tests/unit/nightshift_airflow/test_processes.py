@@ -64,6 +64,20 @@ def test_a_process_that_keeps_ending_ends_all(tmp_path: Path) -> None:
     _wait(lambda: not any(_alive(pid) for pid in _pids(steady)))
 
 
+def test_what_all_need_is_looked_after_all_the_while(tmp_path: Path) -> None:
+    steady = tmp_path / "steady"
+    looks: list[int] = []
+    stopping = threading.Event()
+
+    def look() -> None:
+        looks.append(1)
+        if len(looks) == 3:
+            stopping.set()
+
+    assert keep_running({"steady": (sys.executable, "-c", CHILD, str(steady))}, stopping, look_after=look) == 0
+    assert len(looks) == 3
+
+
 PARENT = """
 import sys, threading
 from nightshift_airflow.processes import keep_running
