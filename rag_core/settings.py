@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AliasChoices, BaseModel, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, AliasChoices, BaseModel, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from rag_core.errors import ConfigurationError
+
+
+def _check_day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError(f"{text!r} is not a date of the form YYYY-MM-DD") from None
+
+
+def _check_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"{name!r} is not a time zone: use a name such as Europe/Stockholm or UTC") from None
+    return name
 
 
 class StoreSettings(BaseModel):
@@ -23,7 +40,7 @@ class WarehouseSettings(BaseModel):
     dsn: SecretStr | None = None
     policy: Path = Path("config/schema_policy.yaml")
     semantic_model: Path = Path("config/semantic_model.yaml")
-    timezone: str = "UTC"
+    timezone: Annotated[str, AfterValidator(_check_zone)] = "UTC"
     principals: dict[str, SecretStr] = Field(
         default={}, description="URLs with the own credentials of principals, where the database has no SET ROLE"
     )
@@ -134,7 +151,9 @@ class Settings(BaseSettings):
     )
 
     home: Path = Path(".nightshift")
-    today: str | None = Field(default=None, description="Fixed run date (YYYY-MM-DD) instead of the clock's")
+    today: Annotated[str, AfterValidator(_check_day)] | None = Field(
+        default=None, description="Fixed run date (YYYY-MM-DD) instead of the clock's"
+    )
     store: StoreSettings = StoreSettings()
     warehouse: WarehouseSettings = WarehouseSettings()
     llm: ChatModelSettings = ChatModelSettings()
@@ -173,5 +192,5 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         name = "NIGHTSHIFT_" + "__".join(str(part) for part in first["loc"]).upper()
-        raise ConfigurationError(f"setting {name}: {first['msg']}") from None
+        raise ConfigurationError(f"setting {name}: {first['msg'].removeprefix('Value error, ')}") from None
     return settings.model_copy(update={"home": settings.home.expanduser().absolute()})

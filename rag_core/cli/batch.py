@@ -13,6 +13,7 @@ from rich.table import Table
 
 from rag_core.batch.definition import batch_files, find_batch, load_batch, load_batches, read_batch
 from rag_core.cli.output import JsonOption, console, emit, error_console
+from rag_core.cli.person import person
 from rag_core.connectors.yaml_files import first_of
 from rag_core.datamodel.answer import Answer
 from rag_core.datamodel.report import BatchOutcome
@@ -69,7 +70,7 @@ def run_command(
         else:
             outcome = runner.run(batch, run_date, publish=publish, progress=progress)
         services.copy_reports(outcome)
-    emit(outcome, as_json=as_json, render=lambda: _render(outcome))
+    emit(outcome, as_json=as_json, render=lambda: _render(outcome, pdf=batch.pdf))
     if outcome.failed or outcome.quarantined:
         raise typer.Exit(1)
 
@@ -203,15 +204,15 @@ def list_held_command(
 
 BatchArgument = Annotated[str, typer.Argument(help="Name of the batch.")]
 QuestionArgument = Annotated[str, typer.Argument(help="Id of the question.")]
-ByOption = Annotated[str, typer.Option("--by", help="Who decides.")]
-NoteOption = Annotated[str, typer.Option("--note", help="Why.")]
+ByOption = Annotated[str | None, typer.Option("--by", help="Who decides; else the user of this machine.")]
+NoteOption = Annotated[str, typer.Option("--note", help="Why: it is kept with the decision.", show_default=False)]
 
 
 def release_command(
     batch: BatchArgument,
     question_id: QuestionArgument,
-    by: ByOption,
-    note: NoteOption,
+    by: ByOption = None,
+    note: NoteOption = "",
     date: DateOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -222,8 +223,8 @@ def release_command(
 def reject_command(
     batch: BatchArgument,
     question_id: QuestionArgument,
-    by: ByOption,
-    note: NoteOption,
+    by: ByOption = None,
+    note: NoteOption = "",
     date: DateOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -231,9 +232,14 @@ def reject_command(
     _review("rejected", batch, question_id, by, note, date, as_json)
 
 
-def _review(decision: str, batch: str, question_id: str, by: str, note: str, date: str | None, as_json: bool) -> None:
-    from rag_core.batch.review import review_answer  # noqa: PLC0415
+def _review(
+    decision: str, batch: str, question_id: str, named: str | None, note: str, date: str | None, as_json: bool
+) -> None:
+    if not note.strip():
+        raise ConfigurationError("say why: --note 'REASON' is kept with the decision")
+    from rag_core.batch.review import review_answer  # noqa: PLC0415 - a wrong argument must not start anything
 
+    by = person(named)
     with open_services() as services:
         run_date = services.run_date(date)
         review_answer(
@@ -270,7 +276,7 @@ def prune_command(
     emit({"dropped": dropped}, as_json=as_json, render=lambda: console.print(text, highlight=False))
 
 
-def _render(outcome: BatchOutcome) -> None:
+def _render(outcome: BatchOutcome, *, pdf: bool) -> None:
     table = Table("Question", "Status", "State", "Answer", show_lines=True)
     for question in outcome.questions:
         text = question.reason if question.state == "quarantined" else question.answer.strip().split("\n\n")[0]
@@ -281,4 +287,14 @@ def _render(outcome: BatchOutcome) -> None:
         f"{outcome.published} published, {outcome.quarantined} quarantined, {outcome.failed} failed, "
         f"{outcome.needs_model} need a model."
     )
-    console.print(f"Report: {outcome.report_path}", soft_wrap=True, highlight=False, markup=False)
+    for name, path in report_files(outcome, pdf=pdf).items():
+        console.print(f"{name}: {path}", soft_wrap=True, highlight=False, markup=False)
+
+
+def report_files(outcome: BatchOutcome, *, pdf: bool) -> dict[str, Path]:
+    """The files of a run's report by what people call them; `pdf` where the batch wants one."""
+    if outcome.report_path is None:
+        return {}
+    report = Path(outcome.report_path)
+    files = {"Report": report, "Markdown": report.with_suffix(".md")}
+    return files | {"PDF": report.with_suffix(".pdf")} if pdf else files

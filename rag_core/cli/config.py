@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from dotenv import dotenv_values
 from pydantic import BaseModel, SecretStr
+from rich.markup import escape
 from rich.table import Table
 
 from rag_core.cli.output import JsonOption, console, emit
@@ -66,7 +67,7 @@ def register(app: typer.Typer) -> None:
         def render() -> None:
             table = Table("Setting", "Value", "From")
             for row in rows:
-                table.add_row(row["setting"], "" if row["value"] is None else str(row["value"]), row["source"])
+                table.add_row(row["setting"], "" if row["value"] is None else escape(str(row["value"])), row["source"])
             console.print(table)
 
         emit({"settings": rows}, as_json=as_json, render=render)

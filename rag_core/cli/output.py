@@ -10,12 +10,41 @@ from typing import Annotated, Any
 import typer
 from pydantic import BaseModel
 from rich.console import Console
+from rich.table import Table
 
 from rag_core.datamodel.query import cell_to_json
 
+# Columns of a table in a pipe; what is wider wraps.
+WIDEST = 10_000
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else there.")]
 
-console = Console()
+
+class _WholeTables(Console):
+    """Cuts no cell of a table: what stands there is copied, or read by another program.
+
+    On a terminal a word that is wider than its column goes on in the next line; where no terminal sets a width, as in
+    a pipe, a table is as wide as it needs to be.
+    """
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Prints as any console of Rich."""
+        if len(objects) != 1 or not isinstance(objects[0], Table):
+            super().print(*objects, **options)
+            return
+        (table,) = objects
+        for column in table.columns:
+            column.overflow = "fold"
+        before = self.width
+        if not self.is_terminal:
+            self.width = max(before, self.measure(table, options=self.options.update(max_width=WIDEST)).maximum)
+        try:
+            super().print(table, **options)
+        finally:
+            self.width = before
+
+
+console = _WholeTables()
 error_console = Console(stderr=True)
 
 

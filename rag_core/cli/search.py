@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
 
 from rag_core.cli.output import JsonOption, console, emit
+from rag_core.connectors.sql_files import statement
+from rag_core.connectors.store import Store
 from rag_core.datamodel.evidence import SearchOutcome
 from rag_core.errors import ConfigurationError
+from rag_core.reports.markup import plain_excerpt
 from rag_core.wiring import open_services
+
+# A passage is shown by its quotes, else by its beginning; characters.
+MAX_EXCERPT = 400
+# Of more keys only so many are named.
+MAX_KEYS = 30
 
 
 def register(app: typer.Typer) -> None:
@@ -33,6 +43,7 @@ def register(app: typer.Typer) -> None:
         """Find passages in the documents."""
         filters = parse_filters(where or [])
         with open_services() as services:
+            check_keys(filters, known_keys(services.store) if filters else ())
             outcome = services.search.search(
                 text, top=top, filters=filters or None, mode=mode, recency_half_life_days=recency_half_life
             )
@@ -51,6 +62,24 @@ def parse_filters(where: list[str]) -> dict[str, str]:
             raise ConfigurationError(f"--where names {key!r} twice: a document has to fit all filters")
         filters[key] = value
     return filters
+
+
+def known_keys(store: Store) -> tuple[str, ...]:
+    """The keys of metadata that any document has, in alphabetical order."""
+    with store.connection() as connection:
+        return tuple(row[0] for row in connection.execute(statement("search/list_attribute_names")).fetchall())
+
+
+def check_keys(filters: Mapping[str, str], known: Sequence[str]) -> None:
+    """Raises ConfigurationError with one line where a filter's key is none of any document's: nothing could fit it."""
+    for key in filters:
+        if known and key not in known:
+            near = get_close_matches(key, known, n=1, cutoff=0.6)
+            guess = f" (did you mean {near[0]}?)" if near else ""
+            more = f" and {len(known) - MAX_KEYS} more" if len(known) > MAX_KEYS else ""
+            raise ConfigurationError(
+                f"--where: no document has the key {key}{guess}; there are {', '.join(known[:MAX_KEYS])}{more}"
+            )
 
 
 def describe_outcome(outcome: SearchOutcome) -> dict[str, Any]:
@@ -93,5 +122,5 @@ def _render(outcome: SearchOutcome) -> None:
         kind = f" [{passage.document_type}]" if passage.document_type else ""
         console.print(f"{passage.rank}. {passage.title}{kind}", style="bold", markup=False)
         console.print(f"   {passage.path}{'#' + place if place else ''}{page}", style="cyan", markup=False)
-        for quote in passage.quotes or (passage.text[:200],):
-            console.print(f"   {' '.join(quote.split())}", markup=False)
+        for quote in passage.quotes or (passage.text,):
+            console.print(f"   {plain_excerpt(quote, MAX_EXCERPT)}", markup=False, highlight=False)

@@ -15,6 +15,9 @@ _PARSER = (
     MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").disable(["link", "image", "autolink"])
 )
 
+# Of a link an excerpt keeps the words.
+_READER = MarkdownIt("commonmark", {"html": False}).enable("table")
+
 
 def answer_html(text: str, *, anchor: str, markers: Iterable[str]) -> str:
     """An answer as HTML; a citation marker that is known becomes a link to `#<anchor>-<marker>`."""
@@ -40,6 +43,29 @@ def passage_html(text: str, quotes: Iterable[str]) -> str:
         position = match.end()
     parts.append(escape(text[position:]))
     return "".join(parts)
+
+
+def plain_excerpt(text: str, length: int) -> str:
+    """The beginning of a Markdown text in plain words: one line of at most `length` characters, cut between words."""
+    parts: list[str] = []
+    for token in _READER.parse(text):
+        if token.type == "inline":
+            parts += [_plain(child) for child in token.children or ()]
+        elif token.type in ("fence", "code_block"):
+            parts.append(token.content)
+        elif token.type in ("td_close", "th_close"):
+            parts.append(" · ")
+        elif token.nesting < 0:
+            parts.append(" ")
+    line = re.sub(r"(?: ·)+(?= *$|  )", "", " ".join("".join(parts).split()))
+    if len(line) <= length:
+        return line
+    # A word that is longer than the whole is cut; no other one is.
+    return f"{line[: length - 1].rsplit(' ', 1)[0]}…"
+
+
+def _plain(token: Token) -> str:
+    return " " if token.type in ("softbreak", "hardbreak") else token.content
 
 
 def _split(token: Token, anchor: str, known: frozenset[str]) -> list[Token]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ import typer
 from typer.testing import CliRunner
 
 from rag_core.batch.file import schema_text
-from rag_core.cli.batch import register
+from rag_core.cli.batch import register, report_files
+from rag_core.datamodel.report import BatchOutcome
+from rag_core.errors import ConfigurationError
 
 GOOD = "title: T\nowner: o\nquestions:\n  - {question_id: a, text: What is it?}\n"
 
@@ -59,6 +62,24 @@ def test_the_difference_to_another_file(app: typer.Typer, tmp_path: Path) -> Non
     assert done.exit_code == 0
     (change,) = json.loads(done.stdout)["changes"]
     assert (change["kind"], change["before"], change["after"]) == ("text_changed", "What is it?", "What was it?")
+
+
+def test_a_review_says_what_it_lacks_in_plain_words(app: typer.Typer) -> None:
+    for decision in ("release", "reject"):
+        done = CliRunner().invoke(app, ["batch", "review", decision, "some_batch", "some_question"])
+        assert isinstance(done.exception, ConfigurationError)
+        assert str(done.exception) == "say why: --note 'REASON' is kept with the decision"
+
+
+@pytest.mark.parametrize(("pdf", "named"), [(False, ["Report", "Markdown"]), (True, ["Report", "Markdown", "PDF"])])
+def test_every_file_of_a_report_is_named(pdf: bool, named: list[str]) -> None:
+    counts = {"published": 0, "quarantined": 0, "failed": 0, "needs_model": 0}
+    outcome = BatchOutcome(
+        run_id="r", batch="b", run_date=date(2026, 7, 1), questions=(), report_path="/r/b/2026-07-01.html", **counts
+    )
+    files = report_files(outcome, pdf=pdf)
+    assert list(files) == named
+    assert {path.stem for path in files.values()} == {"2026-07-01"}
 
 
 def test_the_schema_is_printed(app: typer.Typer) -> None:

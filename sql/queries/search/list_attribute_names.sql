@@ -1,0 +1,1 @@
+SELECT DISTINCT name FROM nightshift.document_attribute ORDER BY name
