@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from typing import Any, ClassVar
 
 import psycopg
 
-from rag_core.connectors.adapter import Fetched
 from rag_core.connectors.base import QueryCost
 from rag_core.connectors.catalogs.postgres import read_catalog
 from rag_core.connectors.postgres_wire import SNAPSHOT_SECONDS, TypeKey, WireWarehouse
-from rag_core.connectors.rows import fetch_capped
 from rag_core.connectors.sql_files import statement
 from rag_core.datamodel.catalog import Catalog
-from rag_core.datamodel.query import GuardedSql, ResultColumn
+from rag_core.datamodel.query import GuardedSql
+
+_COMMENT = re.compile(r"\s*--[^\n]*")
 
 
 class PostgresWarehouse(WireWarehouse):
-    """A PostgreSQL database that is only read, through server-side cursors."""
+    """A PostgreSQL database that is only read."""
 
     _set_up: ClassVar[str] = "catalog/postgres_set_transaction"
 
@@ -53,20 +53,11 @@ class PostgresWarehouse(WireWarehouse):
         plan = row[0][0]["Plan"] if row else {}
         return QueryCost(rows=_number(plan.get("Plan Rows")), cost=_number(plan.get("Total Cost")))
 
-    def _fetch(self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]) -> Fetched:
-        with connection.cursor(name="nightshift") as cursor:
-            cursor.execute(query.text.encode())
-            rows, truncated_by = fetch_capped(cursor.fetchmany, query.limits, before_fetch=check)
-            described, result = cursor.description or [], cursor.pgresult
-            kinds = [
-                (column.type_code, result.fmod(index) if result is not None else -1)
-                for index, column in enumerate(described)
-            ]
-        names = self._names_of_types(connection, kinds)
-        columns = tuple(
-            ResultColumn(name=column.name, type=names[kind]) for column, kind in zip(described, kinds, strict=True)
-        )
-        return Fetched(columns, rows, truncated_by)
+    def _written(self, query: GuardedSql) -> bytes:
+        """The statement so that the server fails at a row beyond the byte cap instead of sending it."""
+        text = _COMMENT.sub("", statement("catalog/postgres_bound_rows"))
+        before, _, after = text.replace("most_bytes", str(query.limits.max_bytes)).partition("guarded_statement")
+        return f"{before}(\n{query.text}\n){after}".encode()  # a comment may end it
 
     def _read_type_names(self, connection: psycopg.Connection, kinds: list[TypeKey]) -> list[str]:
         connection.execute(statement("catalog/postgres_clear_search_path"))

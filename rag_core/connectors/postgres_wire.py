@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, ClassVar
+from itertools import islice
+from typing import Any, ClassVar, cast
 
 import psycopg
+from psycopg.pq.abc import PGresult
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from rag_core.connectors.adapter import Fetched, WarehouseAdapter
 from rag_core.connectors.deadline import Deadline
 from rag_core.connectors.gate import StatementLimits
 from rag_core.connectors.postgres_values import configure_values, query_fault
+from rag_core.connectors.rows import Row, RowTooLarge, fetch_capped
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import connection_problem
-from rag_core.datamodel.query import GuardedSql
+from rag_core.datamodel.query import GuardedSql, Limits, ResultColumn, TruncatedBy
 from rag_core.errors import ConfigurationError, ServiceUnavailable
 
 WHAT = "warehouse (NIGHTSHIFT_WAREHOUSE__DSN)"
 SNAPSHOT_SECONDS = 120.0
 CONNECT_SECONDS = 10
 TypeKey = tuple[int, int]
+# How the failure begins that `postgres_bound_rows` makes of a row beyond the byte cap.
+TOO_LARGE = "nightshift: a row of "
 
 
 class WirePool:
@@ -134,12 +139,30 @@ class WireWarehouse(WarehouseAdapter):
         with self.transaction(query.limits.timeout_seconds) as (connection, check_deadline):
             return self._fetch(connection, query, check_deadline)
 
+    def _fetch(self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]) -> Fetched:
+        """Columns, rows up to the caps, and the cap that cut them.
+
+        Rows are taken from the wire one by one, so that neither side collects what the caps then cut off; what is not
+        wanted any more is cancelled. (A FETCH from a cursor would first be stored as a whole by the server.)
+        """
+        text = self._written(query)
+        described = _described(connection, text)
+        places = range(described.nfields)
+        kinds = [(described.ftype(index), described.fmod(index)) for index in places]
+        labels = [(described.fname(index) or b"").decode() for index in places]
+        rows, truncated_by = _stream(connection, text, query.limits, check)
+        # Cancelling ends the transaction; the names of types are asked for in the next one.
+        connection.rollback()
+        names = self._names_of_types(connection, kinds)
+        columns = tuple(ResultColumn(name=label, type=names[kind]) for label, kind in zip(labels, kinds, strict=True))
+        return Fetched(columns, rows, truncated_by)
+
+    def _written(self, query: GuardedSql) -> bytes:
+        """The statement as it is sent."""
+        return query.text.encode()
+
     def _disconnect(self) -> None:
         self._pool.close()
-
-    @abstractmethod
-    def _fetch(self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]) -> Fetched:
-        """Columns, rows up to the caps, and the cap that cut them."""
 
     @abstractmethod
     def _read_type_names(self, connection: psycopg.Connection, kinds: list[TypeKey]) -> list[str]:
@@ -152,6 +175,35 @@ class WireWarehouse(WarehouseAdapter):
         if unknown:
             known.update(zip(unknown, self._read_type_names(connection, unknown), strict=True))
         return known
+
+
+def _described(connection: psycopg.Connection, text: bytes) -> PGresult:
+    """What the statement will send, also where it sends no row. Raises psycopg.Error where it is wrong."""
+    for result in (connection.pgconn.prepare(b"", text), connection.pgconn.describe_prepared(b"")):
+        if result.status != psycopg.pq.ExecStatus.COMMAND_OK:
+            raise psycopg.errors.error_from_result(result)
+    return result
+
+
+def _stream(
+    connection: psycopg.Connection, text: bytes, limits: Limits, check: Callable[[], None]
+) -> tuple[tuple[Row, ...], TruncatedBy | None]:
+    with connection.cursor() as cursor:
+        stream = cast("Generator[Row]", cursor.stream(text))
+        try:
+            return fetch_capped(lambda size: _next_rows(stream, size), limits, before_fetch=check)
+        finally:
+            # What was not fetched is cancelled; without this it would all be sent.
+            stream.close()
+
+
+def _next_rows(stream: Generator[Row], size: int) -> Iterator[Row]:
+    try:
+        yield from islice(stream, size)
+    except psycopg.errors.InvalidTextRepresentation as error:
+        if TOO_LARGE not in str(error):
+            raise
+        raise RowTooLarge from error
 
 
 def _connect_arguments() -> dict[str, Any]:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
-from itertools import islice
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import psycopg
 
-from rag_core.connectors.adapter import Fetched
 from rag_core.connectors.base import QueryCost
 from rag_core.connectors.catalogs.redshift import read_catalog
 from rag_core.connectors.gate import StatementLimits
 from rag_core.connectors.postgres_wire import SNAPSHOT_SECONDS, TypeKey, WireWarehouse
-from rag_core.connectors.rows import Row, fetch_capped
 from rag_core.connectors.sql_files import statement
 from rag_core.datamodel.catalog import Catalog
-from rag_core.datamodel.query import GuardedSql, ResultColumn
+from rag_core.datamodel.query import GuardedSql
 from rag_core.errors import ConfigurationError
 
 _PLAN = re.compile(r"cost=[\d.]+\.\.(?P<cost>[\d.]+) rows=(?P<rows>\d+)")
@@ -26,8 +22,7 @@ _PLAN = re.compile(r"cost=[\d.]+\.\.(?P<cost>[\d.]+) rows=(?P<rows>\d+)")
 class RedshiftWarehouse(WireWarehouse):
     """A Redshift database that is only read.
 
-    Redshift has no roles to take on, no lock timeout and no EXPLAIN as JSON, and allows one server-side cursor at a
-    time with a bound on its result; rows are streamed instead and the rest is cancelled.
+    Redshift has no roles to take on, no lock timeout and no EXPLAIN as JSON.
     """
 
     _set_up: ClassVar[str] = "catalog/redshift_set_transaction"
@@ -62,30 +57,6 @@ class RedshiftWarehouse(WireWarehouse):
         if match is None:
             return QueryCost()
         return QueryCost(rows=float(match["rows"]), cost=float(match["cost"]))
-
-    def _fetch(self, connection: psycopg.Connection, query: GuardedSql, check: Callable[[], None]) -> Fetched:
-        with connection.cursor() as cursor:
-            stream = cast("Generator[Row]", cursor.stream(query.text.encode()))
-            try:
-                rows, truncated_by = fetch_capped(
-                    lambda size: list(islice(stream, size)), query.limits, before_fetch=check
-                )
-                result = cursor.pgresult
-            finally:
-                # What was not fetched is cancelled; without this it would all be sent.
-                stream.close()
-        if result is None:
-            # A stream without a row tells no columns: the server is asked what it would have sent.
-            connection.pgconn.prepare(b"", query.text.encode())
-            result = connection.pgconn.describe_prepared(b"")
-        places = range(result.nfields)
-        kinds = [(result.ftype(index), result.fmod(index)) for index in places]
-        labels = [(result.fname(index) or b"").decode() for index in places]
-        # Cancelling ends the transaction; the names of types are asked for in the next one.
-        connection.rollback()
-        names = self._names_of_types(connection, kinds)
-        columns = tuple(ResultColumn(name=label, type=names[kind]) for label, kind in zip(labels, kinds, strict=True))
-        return Fetched(columns, rows, truncated_by)
 
     def _read_type_names(self, connection: psycopg.Connection, kinds: list[TypeKey]) -> list[str]:
         found = []

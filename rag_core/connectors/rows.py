@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rag_core.datamodel.query import Limits, TruncatedBy
@@ -11,6 +11,10 @@ Row = tuple[Any, ...]
 
 FIRST_FETCH = 16
 LARGEST_FETCH = 1_000
+
+
+class RowTooLarge(Exception):
+    """The warehouse itself found the next row beyond the byte cap, and did not send it."""
 
 
 def cell_bytes(value: Any) -> int:
@@ -29,7 +33,7 @@ def cell_bytes(value: Any) -> int:
 
 
 def fetch_capped(
-    fetch: Callable[[int], Sequence[Sequence[Any]]], limits: Limits, *, before_fetch: Callable[[], None] | None = None
+    fetch: Callable[[int], Iterable[Sequence[Any]]], limits: Limits, *, before_fetch: Callable[[], None] | None = None
 ) -> tuple[tuple[Row, ...], TruncatedBy | None]:
     """Rows up to the caps, and which cap cut them.
 
@@ -37,7 +41,8 @@ def fetch_capped(
     fetch follows the size of the rows so far, so that wide rows do not fill the memory.
 
     Args:
-        fetch: gives at most so many next rows, fewer only at the end.
+        fetch: gives at most so many next rows, fewer only at the end; one that gives them one by one is left as soon
+            as a cap is reached, and may raise RowTooLarge.
         limits: the caps; a first row that is larger than the byte cap is left out too.
         before_fetch: called before each fetch, to raise where the deadline has passed.
     """
@@ -47,15 +52,19 @@ def fetch_capped(
         wanted = _next_fetch(len(rows), size, limits)
         if before_fetch is not None:
             before_fetch()
-        batch = fetch(wanted)
-        for row in batch:
-            if len(rows) >= limits.max_rows:
-                return tuple(rows), "rows"
-            size += sum(cell_bytes(cell) for cell in row)
-            if size > limits.max_bytes:
-                return tuple(rows), "bytes"
-            rows.append(tuple(row))
-        if len(batch) < wanted:
+        given = 0
+        try:
+            for row in fetch(wanted):
+                given += 1
+                if len(rows) >= limits.max_rows:
+                    return tuple(rows), "rows"
+                size += sum(cell_bytes(cell) for cell in row)
+                if size > limits.max_bytes:
+                    return tuple(rows), "bytes"
+                rows.append(tuple(row))
+        except RowTooLarge:
+            return tuple(rows), "bytes"
+        if given < wanted:
             return tuple(rows), None
 
 

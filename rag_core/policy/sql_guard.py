@@ -23,6 +23,7 @@ from rag_core.policy.access import Access
 from rag_core.policy.dialects import reader_for
 from rag_core.policy.findings import policy_findings
 from rag_core.policy.functions import FunctionGuard
+from rag_core.policy.growth import check_growth
 from rag_core.policy.implied import ImpliedCalls
 from rag_core.policy.joins import JoinGuard, joins_of
 from rag_core.policy.literals import plain_literals
@@ -126,6 +127,7 @@ class SqlGuard:
         for function in check_nodes(tree):
             if isinstance(function, (exp.Anonymous, exp.AnonymousAggFunc)):
                 self._functions.check_called(function.name)
+        check_growth(tree, self.policy.limits.max_bytes)
         resolver = Resolver(self._access, self._views)
         resolver.resolve(tree)
         if self.catalog.dialect == "postgres":

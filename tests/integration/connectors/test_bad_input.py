@@ -87,7 +87,7 @@ def test_a_database_that_fails_half_way_gives_no_half_result(dsn: str, pg_server
             for _ in range(200):
                 found = connection.execute(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'odd_reader' "
-                    "AND state <> 'idle' AND query LIKE 'FETCH%'"
+                    "AND state = 'active' AND query LIKE '%pg_sleep(0.02)%'"
                 ).fetchall()
                 if found:
                     return

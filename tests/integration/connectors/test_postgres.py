@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import resource
 import threading
 import time
 from collections.abc import Iterator
@@ -354,3 +355,28 @@ def test_pagila_reads_whole(pg_server: EmbeddedPostgres, shared_data: Path) -> N
     film = next(table for table in catalog.tables if table.name == "film")
     assert film.column("length_hours") is None or film.column("length_hours").generated  # type: ignore[union-attr]
     assert any(column.enum_labels for column in film.columns)
+
+
+def test_one_huge_value_is_not_sent(dsn: str) -> None:
+    opened = open_warehouse(dsn)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # No constant tells the size: a statement that the guard cannot refuse.
+    huge = "SELECT g, repeat('x', g * 30) AS x FROM generate_series(1, 2000000, 1000000) AS s(g) ORDER BY g"
+    result = run(opened, huge, max_bytes=1_000_000)
+    assert ([row[0] for row in result.rows], result.truncated_by) == ([1], "bytes")
+    assert [column.name for column in result.columns] == ["g", "x"]
+    # Thirty megabytes are computed; the client never holds them (kilobytes on Linux, with room for other tests).
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 25_000
+    opened.close()
+
+
+def test_the_bound_on_rows_changes_no_result(dsn: str) -> None:
+    opened = open_warehouse(dsn)
+    ordered = run(opened, "SELECT g AS a, -g AS a, NULL, ROW(g, 'x') FROM generate_series(1, 300) AS s(g) ORDER BY 2")
+    assert [row[0] for row in ordered.rows] == list(range(300, 0, -1))
+    assert [column.name for column in ordered.columns] == ["a", "a", "?column?", "row"]
+    assert run(opened, "SELECT CAST(1.5 AS numeric(12, 2))").columns[0].type == "numeric(12,2)"
+    assert run(opened, "SELECT").rows == ((),)
+    assert run(opened, "VALUES (2), (1)").rows == ((2,), (1,))
+    assert run(opened, "WITH q AS (SELECT 1 AS n) SELECT q.n FROM q -- last").rows == ((1,),)
+    opened.close()

@@ -232,7 +232,14 @@ def test_suggestions_have_scores_and_quoting_is_told_apart(command: Command) -> 
 
 def test_limits_are_kept_and_named(command: Command) -> None:
     code, printed = command("sql", "run", "SELECT sum(id) FROM generate_series(1, 1000000000000) AS s(id)")
+    assert (code, printed["code"]) == (1, "too_large")
+    code, printed = command("sql", "run", "SELECT sum(o.id) FROM orders AS o, generate_series(1, 1000000000 * o.id)")
     assert (code, printed["code"]) == (1, "timeout")
+    code, printed = command("sql", "run", "SELECT repeat('x', 300000000)")
+    assert (code, printed["code"]) == (1, "too_large")
+    # What no constant tells is found out by the server, which does not send it.
+    code, printed = command("sql", "run", "SELECT o.id, repeat('x', o.id * 1000000) FROM orders AS o ORDER BY o.id")
+    assert (code, printed["row_count"], printed["truncated_by"]) == (0, 0, "bytes")
     code, printed = command(
         "sql", "run", "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
     )
