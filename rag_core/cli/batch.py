@@ -16,8 +16,9 @@ from rag_core.cli.output import JsonOption, console, emit, error_console
 from rag_core.cli.person import person
 from rag_core.connectors.yaml_files import first_of
 from rag_core.datamodel.answer import Answer
+from rag_core.datamodel.question import Batch
 from rag_core.datamodel.report import BatchOutcome
-from rag_core.errors import ConfigurationError
+from rag_core.errors import ConfigurationError, NightshiftError
 from rag_core.wiring import Services, open_services
 
 DateOption = Annotated[str | None, typer.Option("--date", help="Run date (YYYY-MM-DD).")]
@@ -95,7 +96,10 @@ def validate_command(
     files: Annotated[list[Path] | None, typer.Argument(help="Batch files; none checks the configured folder.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check batch files without running them. Exit code 2 where one is not valid."""
+    """Check batch files without running them. Exit code 2 where one is not valid.
+
+    Columns that expectations name and results will not have are warned of, as far as they are known beforehand.
+    """
     valid: list[dict[str, Any]] = []
     invalid: list[dict[str, Any]] = []
     with open_services() as services:
@@ -104,11 +108,16 @@ def validate_command(
             if batch is None:
                 invalid.append({"file": str(path), "error": first_of(problems), "problems": problems})
             else:
-                valid.append({"batch": batch.batch, "file": str(path), "questions": len(batch.questions)})
+                warnings = _unknown_columns(services, batch)
+                count = len(batch.questions)
+                valid.append({"batch": batch.batch, "file": str(path), "questions": count, "warnings": warnings})
 
     def render() -> None:
         for entry in valid:
             console.print(f"valid: {entry['batch']} ({entry['questions']} questions)", highlight=False, markup=False)
+            for warning in entry["warnings"]:
+                text = f"{entry['file']}: warning: {warning}"
+                error_console.print(text, style="yellow", markup=False, highlight=False, soft_wrap=True)
         for entry in invalid:
             for problem in entry["problems"]:
                 error_console.print(str(problem), style="red", markup=False, highlight=False, soft_wrap=True)
@@ -116,6 +125,26 @@ def validate_command(
     emit({"valid": valid, "invalid": invalid}, as_json=as_json, render=render)
     if invalid:
         raise typer.Exit(2)
+
+
+def _unknown_columns(services: Services, batch: Batch) -> list[str]:
+    """What `find_unknown_columns` says of a batch; nothing is started for it, a store that does not run knows less."""
+    from rag_core.batch.columns import ColumnForecast, find_unknown_columns  # noqa: PLC0415 - heavy
+    from rag_core.plans.store import PlanStore  # noqa: PLC0415
+    from rag_core.provision import read_status  # noqa: PLC0415
+    from rag_core.semantics.values import ValueIndex  # noqa: PLC0415 - heavy
+
+    if not any(question.headline or question.expectations for question in batch.questions):
+        return []
+    status = read_status(services.settings)
+    values, plans = ValueIndex(), None
+    try:
+        if status.running and status.migrated:
+            values, plans = services.values, PlanStore(services.store)
+        forecast = ColumnForecast(services.semantic_model, values, services.run_date(), plans)
+        return list(find_unknown_columns(batch, forecast.of))
+    except NightshiftError as error:
+        return [f"the columns that expectations name were not looked up: {error}"]
 
 
 def new_command(

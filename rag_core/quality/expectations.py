@@ -73,7 +73,7 @@ def _observe_values(
 ) -> Observation:
     profile = next((p for p in profile_result(evidence.result) if p.column == wanted.column), None)
     if profile is None:
-        return make("no such column", exact=False, message=f"the result has no column {wanted.column}")
+        return make(broken=_no_column(evidence, wanted.column or ""))
     if profile.rows == 0:
         return _unjudged(make, "the result is empty")
     if wanted.kind == "sum":
@@ -117,6 +117,11 @@ def _unjudged(make: _Make, reason: str) -> Observation:
     return make(judged=False, message=reason)
 
 
+def _no_column(evidence: SqlEvidence, column: str) -> str:
+    names = ", ".join(dict.fromkeys(known.name for known in evidence.result.columns))
+    return f"the result has no column {column}; it has {names}"
+
+
 def _observe_column(wanted: Expectation, profile: ColumnProfile, make: _Make) -> Observation:
     if wanted.kind == "bounds":
         return _observe_bounds(wanted, profile, make)
@@ -136,7 +141,8 @@ def _observe_bounds(wanted: Expectation, profile: ColumnProfile, make: _Make) ->
         return _unjudged(make, "the column has no value that can be ordered")
     lower, upper = _like(wanted.min, profile.minimum), _like(wanted.max, profile.minimum)
     if (wanted.min is not None and lower is None) or (wanted.max is not None and upper is None):
-        return make("not comparable", exact=False, message="the bound is of another kind than the values")
+        bound = wanted.min if lower is None and wanted.min is not None else wanted.max
+        return make(broken=f"the bound {bound} is of another kind than the values of {wanted.column}")
     low, high = _exactly(profile.minimum), _exactly(profile.maximum)
     holds = (lower is None or low >= lower) and (upper is None or high <= upper)
     return make(_range_text(profile.minimum, profile.maximum), lower=wanted.min, upper=wanted.max, exact=holds)
@@ -171,10 +177,7 @@ def _like(bound: Any, value: Any) -> Any:
 
 def _column_sum(evidence: SqlEvidence, column: str) -> Decimal | str:
     """The exact sum of a column without its NULLs, or why there is none."""
-    try:
-        index = evidence.result.column_index(column)
-    except KeyError:
-        return f"the result has no column {column}"
+    index = evidence.result.column_index(column)
     cells = [row[index] for row in evidence.result.rows if row[index] is not None]
     numbers = [None if isinstance(cell, str) else exact_number(cell) for cell in cells]
     if not numbers or any(number is None for number in numbers):
@@ -191,7 +194,7 @@ def _observe_sum(evidence: SqlEvidence, wanted: Expectation, make: _Make) -> Obs
     if wanted.value is not None:
         target = exact_number(wanted.value)
         if target is None:
-            return make(str(total), exact=False, message=f"{wanted.value} is no number")
+            return make(str(total), broken=f"{wanted.value} is no number")
         lower, upper = target - tolerance, target + tolerance
     holds = (lower is None or total >= lower) and (upper is None or total <= upper)
     return make(str(total), lower=lower, upper=upper, exact=holds)
@@ -201,8 +204,11 @@ def _observe_agreement(evidence: SqlEvidence, wanted: Expectation, context: RunC
     other = context.answers.get(wanted.question or "")
     if other is None or not other.sql:
         return _unjudged(make, f"{wanted.question} has no result in this run")
+    other_column = wanted.other_column or wanted.column or ""
+    if other_column not in {column.name for column in other.sql[0].result.columns}:
+        return make(broken=f"{wanted.question}: {_no_column(other.sql[0], other_column)}")
     mine = _column_sum(evidence, wanted.column or "")
-    theirs = _column_sum(other.sql[0], wanted.other_column or wanted.column or "")
+    theirs = _column_sum(other.sql[0], other_column)
     if isinstance(mine, str):
         return make("no sum", exact=False, message=mine)
     if isinstance(theirs, str):

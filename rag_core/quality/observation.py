@@ -15,8 +15,10 @@ from rag_core.datamodel.report import PastValue
 class Observation(Record):
     """One thing measured with the range it must lie in, both ends included; None is no bound.
 
-    `judged=False` says that there was nothing to measure, with the reason in `message`. `exact` is the comparison made
-    with the exact values, for those that a double cannot hold. `description` says in plain words what is checked.
+    `judged=False` says that there was nothing to measure, with the reason in `message`; `broken` that the check cannot
+    be made as it is written, for this reason: whoever wrote it must act, whatever the data are. `exact` is the
+    comparison made with the exact values, for those that a double cannot hold. `description` says in plain words what
+    is checked.
     """
 
     check_id: str
@@ -27,6 +29,7 @@ class Observation(Record):
     upper: Any = None
     exact: bool | None = None
     judged: bool = True
+    broken: str = ""
     message: str = ""
     description: str = ""
 

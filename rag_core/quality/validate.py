@@ -25,10 +25,11 @@ _EXACT = "exact"
 def judge(observations: Sequence[Observation]) -> tuple[CheckResult, ...]:
     """One result an observation, in their order.
 
-    An expectation that Great Expectations itself cannot evaluate makes the verdict `error`, which is neither pass nor
-    fail. Not safe for several threads at once (the library mixes up verdicts); one run is judged in one thread.
+    An expectation that cannot be made as it is written, or that Great Expectations cannot evaluate, is an `error`,
+    which is neither pass nor fail. Not safe for several threads at once (the library mixes up verdicts); one run is
+    judged in one thread.
     """
-    judged = [item for item in observations if item.judged]
+    judged = [item for item in observations if item.judged and not item.broken]
     failing, broken = _run_suite(_build_frame(judged)) if judged else (set(), {})
     positions = {id(item): position for position, item in enumerate(judged)}
     return tuple(_to_result(item, positions.get(id(item)), failing, broken) for item in observations)
@@ -37,7 +38,9 @@ def judge(observations: Sequence[Observation]) -> tuple[CheckResult, ...]:
 def _to_result(item: Observation, position: int | None, failing: set[int], broken: dict[str, str]) -> CheckResult:
     verdict: CheckVerdict
     message = item.message
-    if position is None:
+    if item.broken:
+        verdict, message = "error", item.broken
+    elif position is None:
         verdict = "not_judged"
     elif position in failing:
         verdict = "fail"

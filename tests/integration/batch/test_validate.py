@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from rag_core.datamodel.question import Expectation, Question
+from rag_core.quality.decide import decide
 from rag_core.quality.observation import Observation
+from rag_core.quality.suites import observe_answer
 from rag_core.quality.validate import judge
+from tests.integration.batch.scripted import result_evidence, scripted_answer
 
 pytestmark = pytest.mark.integration
 
@@ -37,6 +42,22 @@ def test_each_observation_gets_its_own_verdict() -> None:
         "fail",
         "not_judged",
     ]
+
+
+def test_a_check_that_cannot_be_made_as_it_is_written_is_an_error_and_keeps_the_answer_back() -> None:
+    question = Question(
+        question_id="a", text="What?", expectations=(Expectation(kind="bounds", column="revenu", min=0),)
+    )
+    answer = scripted_answer(result_evidence({"revenue": ("numeric", [Decimal(5)])}))
+    checks = judge(observe_answer(question, answer))
+    assert [(check.check_id, check.verdict) for check in checks if check.verdict != "pass"] == [
+        ("bounds_revenu", "error")
+    ]
+    outcome = decide(question, answer, checks)
+    assert outcome.state == "quarantined"
+    assert outcome.reason == (
+        "could not be checked: revenu lies at or above 0 (the result has no column revenu; it has revenue)"
+    )
 
 
 def test_thresholds_are_written_out() -> None:

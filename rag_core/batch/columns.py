@@ -1,0 +1,126 @@
+"""Which columns a question's result will have, as far as that is known before it is asked, and who names others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from difflib import get_close_matches
+from functools import cached_property
+
+import sqlglot
+from sqlglot import exp
+
+from rag_core.batch.dates import date_values
+from rag_core.datamodel.base import Record
+from rag_core.datamodel.plan import SqlStep
+from rag_core.datamodel.question import Batch, Question
+from rag_core.plans.fingerprint import question_key
+from rag_core.plans.store import PlanStore
+from rag_core.semantics.compile import compile_query
+from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.paths import SemanticError
+from rag_core.semantics.values import ValueIndex
+from rag_core.workers.planner import Planner
+
+
+class KnownColumns(Record):
+    """Names of the columns of a question's first result, and what says so."""
+
+    names: tuple[str, ...]
+    source: str
+
+
+class ColumnForecast:
+    """Foretells columns by the kept plan of a question, else by the metric or verified query that explains it.
+
+    Args:
+        model: metrics, dimensions and verified queries.
+        values: values of the dimensions; without them questions that name one are not understood.
+        run_date: the day that relative times refer to.
+        plans: kept plans; None where the store does not run.
+    """
+
+    def __init__(self, model: SemanticModel, values: ValueIndex, run_date: date, plans: PlanStore | None) -> None:
+        self._model = model
+        self._values = values
+        self._run_date = run_date
+        self._plans = plans
+
+    @cached_property
+    def _planner(self) -> Planner:
+        return Planner(self._model, self._values)
+
+    def of(self, question: Question) -> KnownColumns | None:
+        """The columns of the question's first result, None where nothing says them beforehand."""
+        text = question.text
+        for name, value in {**date_values(self._run_date), **question.parameters}.items():
+            text = text.replace("{" + name + "}", str(value))
+        kept = self._plans.find(question_key(text)) if self._plans is not None else None
+        if kept is not None:
+            step = next((step for step in kept.plan.steps if isinstance(step, SqlStep)), None)
+            sql = kept.statements.get(step.step_id) if step is not None else None
+            return None if step is None else self._of_step(step, sql, f"the kept plan {kept.plan_id}")
+        plan, _ = self._planner.plan(text, self._run_date)
+        first = next((step for step in plan.steps if isinstance(step, SqlStep)), None)
+        if first is None or plan.unmatched:
+            return None
+        query = first.metric_query
+        source = f"the metric {query.metrics[0]}" if query is not None else f"the verified query {first.verified}"
+        return self._of_step(first, first.sql, source)
+
+    def _of_step(self, step: SqlStep, sql: str | None, source: str) -> KnownColumns | None:
+        names: tuple[str, ...] = ()
+        if step.metric_query is not None:
+            try:
+                compiled = compile_query(step.metric_query, self._model, self._model.dialect)
+            except SemanticError:
+                return None  # told when it is asked; no column is known by it
+            names = tuple(meaning.name for meaning in compiled.meanings)
+        elif sql is not None:
+            names = selected_names(sql, self._model.dialect)
+        return KnownColumns(names=names, source=source) if names else None
+
+
+def selected_names(sql: str, dialect: str) -> tuple[str, ...]:
+    """Names of the columns of a SELECT; empty where they are not written out, as with a star."""
+    try:
+        parsed = sqlglot.parse_one(sql, dialect=dialect)
+    except sqlglot.errors.SqlglotError:
+        return ()
+    if not isinstance(parsed, exp.Query) or any(True for _ in parsed.find_all(exp.Star) if parsed.is_star):
+        return ()
+    names = tuple(parsed.named_selects)
+    return names if all(names) else ()
+
+
+def find_unknown_columns(batch: Batch, known: Callable[[Question], KnownColumns | None]) -> Iterator[str]:
+    """One line for each column that a question's expectations or headline name and its result will not have."""
+    columns = {
+        question.question_id: known(question)
+        for question in batch.questions
+        if question.headline or any(wanted.column for wanted in question.expectations)
+    }
+    by_id = {question.question_id: question for question in batch.questions}
+
+    def line(owner: str, question_id: str, column: str) -> str | None:
+        if question_id not in columns:
+            columns[question_id] = known(by_id[question_id])
+        found = columns[question_id]
+        if found is None or column in found.names:
+            return None
+        near = get_close_matches(column, found.names, n=1, cutoff=0.5)
+        guess = f" (did you mean {near[0]}?)" if near else ""
+        return f"{owner} names the column {column}{guess}: by {found.source} there are {', '.join(found.names)}"
+
+    for question in batch.questions:
+        wanted = [(f"the expectation {item.kind}", question.question_id, item.column) for item in question.expectations]
+        wanted += [
+            (f"the expectation agrees on {item.question}", item.question, item.other_column or item.column)
+            for item in question.expectations
+            if item.question is not None
+        ]
+        wanted.append(("the headline", question.question_id, question.headline))
+        for what, question_id, column in wanted:
+            found = line(f"question {question.question_id}: {what}", question_id, column) if column else None
+            if found is not None:
+                yield found
