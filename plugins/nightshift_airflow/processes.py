@@ -31,6 +31,7 @@ COMMANDS = {
     "triggerer": ("triggerer", "--skip-serve-logs"),
     "api-server": ("api-server",),
 }
+WARM_SCHEDULER = "nightshift_airflow.warm_scheduler"
 # A scheduler that waits for its workers has been seen to wait for ever.
 STOP_SECONDS = 12.0
 # What dies more often than this is broken, not unlucky.
@@ -53,10 +54,16 @@ def main() -> int:
         return migrated.returncode
     database = EmbeddedPostgres(load_settings().home)
     return keep_running(
-        {name: (airflow, *command) for name, command in COMMANDS.items()},
+        commands_of(airflow),
         stopping,
         look_after=lambda: keep_database(database),
     )
+
+
+def commands_of(airflow: str) -> dict[str, tuple[str, ...]]:
+    """The command lines of the four processes; the scheduler's loads what its tasks need before it forks them."""
+    commands = {name: (airflow, *command) for name, command in COMMANDS.items()}
+    return {**commands, "scheduler": (sys.executable, "-m", WARM_SCHEDULER, *COMMANDS["scheduler"][1:])}
 
 
 def keep_running(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import shutil
@@ -94,12 +95,20 @@ def _build_frame(observations: Sequence[Observation]) -> pandas.DataFrame:
     )
 
 
-def _run_suite(frame: pandas.DataFrame) -> tuple[set[int], dict[str, str]]:
-    """Keys of the rows that fail, and for each column that could not be judged the library's reason."""
+def load_library() -> None:
+    """Imports Great Expectations, which takes seconds: for a process whose children are to find it loaded."""
     # Nothing about a run leaves the machine.
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     with warnings.catch_warnings():
-        # The library warns about its own use of pandas; our frame has the types it asks for.
+        # The library warns about its own use of pandas; our frames have the types it asks for.
+        warnings.simplefilter("ignore")
+        importlib.import_module("great_expectations.expectations")
+
+
+def _run_suite(frame: pandas.DataFrame) -> tuple[set[int], dict[str, str]]:
+    """Keys of the rows that fail, and for each column that could not be judged the library's reason."""
+    load_library()
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import great_expectations as gx  # noqa: PLC0415 - heavy
         import great_expectations.expectations as gxe  # noqa: PLC0415 - heavy
