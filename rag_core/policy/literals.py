@@ -33,7 +33,7 @@ BUILT_IN_TYPES = frozenset(
         "datemultirange", "daterange", "dec", "decimal", "float", "float4", "float8", "inet", "int", "int2", "int4",
         "int4multirange", "int4range", "int8", "int8multirange", "int8range", "integer", "interval", "json", "jsonb",
         "jsonpath", "line", "lseg", "macaddr", "macaddr8", "money", "name", "numeric", "nummultirange", "numrange",
-        "oid", "point", "polygon", "real", "smallint", "text", "time", "timestamp", "timestamptz", "timetz",
+        "oid", "path", "point", "polygon", "real", "smallint", "text", "time", "timestamp", "timestamptz", "timetz",
         "tsmultirange", "tsquery", "tsrange", "tstzmultirange", "tstzrange", "tsvector", "uuid", "varbit", "varchar",
         "xml",
     }
@@ -50,7 +50,9 @@ _SIGNED = re.compile(r"\s*[+-]?\d+\s*\Z")
 
 
 @dataclass
-class _Token:
+class Token:
+    """A piece of a statement: space, comment, text, other_text, quoted, number, word or sign."""
+
     kind: str
     text: str
 
@@ -62,7 +64,7 @@ class _Token:
 
 def plain_literals(sql: str) -> str:
     """The same statement with `CAST('text' AS type)` for every `type 'text'`. Raises Refusal."""
-    tokens = _tokens(sql)
+    tokens = tokens_of(sql)
     for token in tokens:
         if token.kind == "number" and _PLAIN_NUMBER.match(token.text) is None:
             raise Refusal(
@@ -76,7 +78,7 @@ def plain_literals(sql: str) -> str:
     return "".join(token.text for token in tokens)
 
 
-def _rewrite(tokens: list[_Token], solid: list[int], place: int) -> None:
+def _rewrite(tokens: list[Token], solid: list[int], place: int) -> None:
     """Turns the text at this place into a cast where a type stands before it."""
     first = _type_before(tokens, solid, place)
     if first is None:
@@ -103,11 +105,11 @@ def _rewrite(tokens: list[_Token], solid: list[int], place: int) -> None:
             text, last = f"'{text.strip(chr(39)).strip()} {unit}'", place + 1
     for index in range(solid[first], solid[last] + 1):
         if tokens[index].kind != "comment":
-            tokens[index] = _Token("space", "")
-    tokens[solid[place]] = _Token("word", f" CAST({text} AS {kind}) ")
+            tokens[index] = Token("space", "")
+    tokens[solid[place]] = Token("word", f" CAST({text} AS {kind}) ")
 
 
-def _type_before(tokens: list[_Token], solid: list[int], place: int) -> int | None:
+def _type_before(tokens: list[Token], solid: list[int], place: int) -> int | None:
     """Where in `solid` the type starts that stands right before the text at this place; None where none does."""
     end = place
     if tokens[solid[end - 1]].text == ")":
@@ -141,8 +143,9 @@ def _type_before(tokens: list[_Token], solid: list[int], place: int) -> int | No
     return None if before in (".", "::") or before.lower() == "as" else first
 
 
-def _tokens(sql: str) -> list[_Token]:
-    found: list[_Token] = []
+def tokens_of(sql: str) -> list[Token]:
+    """The statement in pieces, none left out; signs come one by one."""
+    found: list[Token] = []
     at = 0
     while at < len(sql):
         match = _TOKEN.match(sql, at)
@@ -152,7 +155,7 @@ def _tokens(sql: str) -> list[_Token]:
             kind = "text"
         if kind == "comment":
             end = _skip_comment(sql, at)
-        found.append(_Token(kind, sql[at:end]))
+        found.append(Token(kind, sql[at:end]))
         at = end
     return found
 

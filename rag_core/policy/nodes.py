@@ -27,7 +27,7 @@ _READING: frozenset[type[exp.Expr]] = frozenset(
         exp.Pivot, exp.PivotAlias, exp.PivotAny, exp.UnpivotColumns, exp.Variadic, exp.JSONKeyValue, exp.JSON,
         exp.JSONPath, exp.JSONPathFilter, exp.JSONPathKey, exp.JSONPathPart, exp.JSONPathRecursive, exp.JSONPathRoot,
         exp.JSONPathSelector, exp.JSONPathSlice, exp.JSONPathSubscript, exp.JSONPathUnion, exp.JSONPathWildcard,
-        exp.FormatJson, exp.OverflowTruncateBehavior, exp.WeekStart, exp.Semicolon,
+        exp.FormatJson, exp.OverflowTruncateBehavior, exp.WeekStart, exp.Semicolon, exp.JSONValue, exp.OnCondition,
     }
 )  # fmt: skip
 # Binary and unary operators compute, except those that name an operator by schema, which may be anybody's.

@@ -227,6 +227,9 @@ class Resolver:
                 self._expressions.read(item.this, scope)
             scope.sources.append(self._aliased(alias, Output([], True), node))
             return
+        if isinstance(node.this, exp.Values):
+            scope.sources.append(self._aliased(alias, self.query(node.this, scope.ctes, scope), node))
+            return
         if not isinstance(node.this, exp.Identifier):
             if not isinstance(node.this, exp.Func):
                 raise Refusal("unknown_table", f"{node.sql(dialect=self._dialect)} is not a table of the catalog")

@@ -12,6 +12,7 @@ from rag_core.policy.literals import plain_literals
 from rag_core.policy.names import NameRules
 from rag_core.policy.refusal import Refusal
 from rag_core.policy.resolve import Resolver
+from rag_core.policy.spelling import plain_spelling
 
 
 def rewrite(resolver: Resolver, rules: NameRules) -> None:
@@ -72,7 +73,7 @@ def _mask(access: TableAccess, name: str, rules: NameRules) -> exp.Expr:
 
 def _condition(text: str, access: TableAccess, rules: NameRules) -> exp.Expr:
     if rules.dialect == "postgres":
-        text = plain_literals(text)
+        text = plain_literals(plain_spelling(text))
     try:
         condition = sqlglot.parse_one(text, read=rules.dialect, into=exp.Condition)
     except SqlglotError:

@@ -34,6 +34,7 @@ from rag_core.policy.resolve import Resolver
 from rag_core.policy.rewrite import rewrite
 from rag_core.policy.row_types import RowTypes
 from rag_core.policy.rules import Policy
+from rag_core.policy.spelling import plain_spelling
 from rag_core.policy.views import ViewGuard
 
 MAX_CHARACTERS = 100_000
@@ -177,7 +178,7 @@ class SqlGuard:
         if "\0" in sql:
             raise Refusal("syntax", "the statement holds a NUL character")
         if written_in == self.catalog.dialect == "postgres":
-            sql = plain_literals(sql)
+            sql = plain_literals(plain_spelling(sql))
         try:
             reader = reader_for(written_in, self.catalog.dialect)
         except ValueError:
@@ -202,6 +203,8 @@ class SqlGuard:
             for clock in list(tree.find_all(exp.CurrentTime)):
                 if clock.this is None:
                     clock.replace(exp.Var(this="CURRENT_TIME"))
+            for gathered in list(tree.find_all(exp.JSONObjectAgg)):
+                _write_object_agg(gathered)
         try:
             return tree.sql(
                 dialect=self.catalog.dialect,
@@ -212,6 +215,17 @@ class SqlGuard:
             )
         except SqlglotError as error:
             raise Refusal("unsupported", f"the statement cannot be translated: {_first_line(error)}") from None
+
+
+def _write_object_agg(node: exp.JSONObjectAgg) -> None:
+    """The generator knows neither its name in PostgreSQL nor all of its options."""
+    if any(value for name, value in node.args.items() if name != "expressions"):
+        raise Refusal(
+            "unsupported_syntax",
+            "JSON_OBJECTAGG with options is not read here",
+            ("jsonb_object_agg(key, value)",),
+        )
+    node.replace(exp.Anonymous(this="JSON_OBJECTAGG", expressions=node.expressions))
 
 
 def _own_limit(tree: exp.Expr) -> int | None:

@@ -1,0 +1,161 @@
+"""PostgreSQL's other spellings, put into words that the parser reads the same way.
+
+Each change is one that PostgreSQL's own grammar makes (`USING >` is DESC, `ONLY (t)` is `ONLY t`). What the parser
+would read otherwise, and what cannot be said otherwise piece by piece, is refused with the form to write instead.
+"""
+
+from __future__ import annotations
+
+from rag_core.policy.literals import Token, tokens_of
+from rag_core.policy.refusal import Refusal
+
+_OPERATOR = frozenset("+-*/<>=~!@#%^&|`?")
+_PREFIXES = {"@": "abs(x)", "|/": "sqrt(x)", "||/": "cbrt(x)"}
+_NAMES = ("word", "quoted")
+
+
+def plain_spelling(sql: str) -> str:
+    """The same statement in the spelling that the parser knows. Raises Refusal."""
+    tokens = tokens_of(sql)
+    solid = [index for index, token in enumerate(tokens) if token.kind not in ("space", "comment")]
+    for place, index in enumerate(solid):
+        token = tokens[index]
+        if token.kind in ("text", "other_text"):
+            _join_texts(tokens, solid, place)
+        elif token.kind == "sign" and token.text in _OPERATOR:
+            _check_prefix(tokens, solid, place)
+        else:
+            rule = _RULES.get(token.word)
+            if rule is not None and _at(tokens, solid, place - 1).text != ".":
+                rule(tokens, solid, place)
+    return "".join(token.text for token in tokens)
+
+
+def _at(tokens: list[Token], solid: list[int], place: int) -> Token:
+    return tokens[solid[place]] if 0 <= place < len(solid) else Token("space", "")
+
+
+def _refuse(what: str, *instead: str) -> Refusal:
+    return Refusal("unsupported_syntax", what, instead)
+
+
+def _join_texts(tokens: list[Token], solid: list[int], place: int) -> None:
+    """`'a'` and `'b'` on the next line are one text, on the same line a fault."""
+    before, here = _at(tokens, solid, place - 1), tokens[solid[place]]
+    if before.kind not in ("text", "other_text"):
+        return
+    between = tokens[solid[place - 1] + 1 : solid[place]]
+    broken = any("\n" in token.text or "\r" in token.text for token in between)
+    if not broken or any(token.kind == "comment" for token in between) or not here.text.startswith("'"):
+        raise Refusal("syntax", "two texts stand side by side: write one text, or put || between them", ("'a' || 'b'",))
+    if not before.text.endswith("'"):
+        raise _refuse("a text in several pieces of different kinds is not read here: write it in one")
+    here.text = before.text[:-1] + here.text[1:]
+    here.kind = before.kind
+    for index in range(solid[place - 1], solid[place]):
+        tokens[index] = Token("space", "")
+    # What follows looks at the piece before it, which is now this one.
+    tokens[solid[place - 1]] = Token("space", " ")
+
+
+def _check_prefix(tokens: list[Token], solid: list[int], place: int) -> None:
+    """An operator in front binds looser than + and *, a function of the same name would not."""
+    if place and solid[place - 1] == solid[place] - 1 and _at(tokens, solid, place - 1).text in _OPERATOR:
+        return  # within an operator, which was looked at where it begins
+    run = tokens[solid[place]].text
+    for following in tokens[solid[place] + 1 :]:
+        if following.kind != "sign" or following.text not in _OPERATOR:
+            break
+        run += following.text
+    # `@-5` is an operator of two signs to PostgreSQL as well, which it does not have.
+    if run in _PREFIXES:
+        instead = _PREFIXES[run]
+        raise _refuse(f"the operator {run} in front of a value is not read here: write {instead}", instead)
+
+
+def _using(tokens: list[Token], solid: list[int], place: int) -> None:
+    following = _at(tokens, solid, place + 1)
+    if following.text == "(":
+        end = _closing(tokens, solid, place + 1)
+        if _at(tokens, solid, end + 1).word == "as":
+            raise _refuse("a name for the columns of USING is not read here: write table.column", "USING (id)")
+    elif following.kind == "sign":
+        after = tokens[solid[place + 1] + 1 : solid[place + 1] + 2]
+        single = not after or after[0].kind != "sign" or after[0].text not in _OPERATOR
+        if following.text not in ("<", ">") or not single:
+            raise _refuse("only < and > can be sorted by: write ASC or DESC", "ASC", "DESC")
+        tokens[solid[place]] = Token("word", "ASC" if following.text == "<" else "DESC")
+        tokens[solid[place + 1]] = Token("space", "")
+
+
+def _only(tokens: list[Token], solid: list[int], place: int) -> None:
+    """`ONLY (t)` is `ONLY t`."""
+    if _at(tokens, solid, place + 1).text != "(":
+        return
+    end = _closing(tokens, solid, place + 1)
+    inside = [tokens[solid[item]] for item in range(place + 2, end)]
+    names, dots = inside[::2], inside[1::2]
+    if inside and len(inside) % 2 and all(t.kind in _NAMES for t in names) and all(t.text == "." for t in dots):
+        tokens[solid[place + 1]] = Token("space", " ")
+        tokens[solid[end]] = Token("space", " ")
+
+
+def _substring(tokens: list[Token], solid: list[int], place: int) -> None:
+    """`substring(x SIMILAR p ESCAPE e)` is `substring(x, p, e)`."""
+    if _at(tokens, solid, place + 1).text != "(":
+        return
+    depth, found = 0, []
+    for item in range(place + 1, _closing(tokens, solid, place + 1)):
+        token = tokens[solid[item]]
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(token.text, 0)
+        if depth == 1 and token.word in ("similar", "escape"):
+            found.append(item)
+    words = [tokens[solid[item]].word for item in found]
+    if words == ["similar", "escape"] and _at(tokens, solid, found[0] + 1).word != "to":
+        for item in found:
+            tokens[solid[item]] = Token("sign", ",")
+
+
+def _collation(tokens: list[Token], solid: list[int], place: int) -> None:
+    """`COLLATION FOR (x)` is `pg_collation_for(x)`."""
+    if _at(tokens, solid, place + 1).word == "for" and _at(tokens, solid, place + 2).text == "(":
+        tokens[solid[place]] = Token("word", "pg_collation_for")
+        tokens[solid[place + 1]] = Token("space", "")
+
+
+def _at_local(tokens: list[Token], solid: list[int], place: int) -> None:
+    if _at(tokens, solid, place + 1).word == "local":
+        raise _refuse("AT LOCAL is not read here: name the time zone", "AT TIME ZONE 'UTC'")
+
+
+def _normalized(tokens: list[Token], solid: list[int], place: int) -> None:
+    before = [_at(tokens, solid, place - distance).word for distance in (1, 2)]
+    forms = ("nfc", "nfd", "nfkc", "nfkd", "not", "is")
+    if before[0] in forms and (before[0] == "is" or before[1] in forms):
+        raise _refuse("IS NORMALIZED is not read here: compare with normalize(x)", "x = normalize(x, NFC)")
+
+
+def _json_table(tokens: list[Token], solid: list[int], place: int) -> None:
+    if _at(tokens, solid, place + 1).text == "(":
+        raise _refuse("JSON_TABLE is not read here: take the rows apart", "jsonb_to_recordset(x) AS t(a integer)")
+
+
+def _closing(tokens: list[Token], solid: list[int], place: int) -> int:
+    """The place of the parenthesis that closes the one at this place; the end where none does."""
+    depth = 0
+    for item in range(place, len(solid)):
+        depth += {"(": 1, ")": -1}.get(tokens[solid[item]].text, 0)
+        if depth == 0:
+            return item
+    return len(solid)
+
+
+_RULES = {
+    "using": _using,
+    "only": _only,
+    "substring": _substring,
+    "collation": _collation,
+    "at": _at_local,
+    "normalized": _normalized,
+    "json_table": _json_table,
+}
