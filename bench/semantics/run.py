@@ -1,6 +1,6 @@
 """Asks the matcher every question it should answer or refuse, and counts right, refused and wrong-but-confident.
 
-    python -m bench.semantics.run --dsn postgresql://... [--sets facts,paraphrases,refusals,holdout,fresh] [--verbose]
+    python -m bench.semantics.run --dsn postgresql://... [--sets facts,kinds,...] [--verbose]
 
 The warehouse must hold the sample (`python -m sample.warehouse.load`). Nothing is sampled: all wordings are asked.
 """
@@ -33,19 +33,23 @@ RUN_DATE = date(2026, 7, 1)
 
 @dataclass(frozen=True)
 class Case:
-    """One wording with the rows that answer it; `rows` None where it must be refused."""
+    """One wording with the rows that answer it; `rows` None where it must be refused.
+
+    `exact`: a ranking is right only with just these rows, none left out and none besides.
+    """
 
     case_id: str
     text: str
     rows: tuple[tuple[Any, ...], ...] | None
     ordered: bool
+    exact: bool = False
 
 
 def main(argv: list[str] | None = None) -> int:
     """Runs the sets that are asked for; ends with 1 where one answer is wrong but confident."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dsn", required=True)
-    parser.add_argument("--sets", default="facts,paraphrases,refusals,holdout,fresh")
+    parser.add_argument("--sets", default="facts,paraphrases,refusals,holdout,fresh,kinds")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args(argv)
@@ -129,6 +133,16 @@ class Bench:
         for number, text in enumerate(_read("fresh.yaml")["refusals"]):
             yield Case(f"NR{number + 1:02}", text, None, ordered=False)
 
+    def kinds(self) -> Iterator[Case]:
+        """Questions by the kind of reading that goes wrong, with SQL written by hand as the truth."""
+        document = _read("kinds.yaml")
+        shared = ", ".join(f"{name} AS ({sql})" for name, sql in document["ctes"].items())
+        for number, entry in enumerate(document["questions"]):
+            sql = entry.get("sql")
+            rows = None if sql is None else tuple(self._execute(f"WITH {shared} {sql}"))
+            leads = bool(entry.get("leads", False))
+            yield Case(f"K{number + 1:03} {entry['kind']}", entry["text"], rows, ordered=leads, exact=not leads)
+
     def _questions(self, name: str) -> Iterator[Case]:
         for entry in _read(name)["questions"]:
             sql = entry.get("sql")
@@ -168,7 +182,7 @@ class Bench:
             return "wrong", note
         rows = self._execute(sql)
         expected = case.rows
-        if match.query is not None and match.query.order is not None:
+        if match.query is not None and match.query.order is not None and not case.exact:
             # "The best products" says no number, "the best product" says one: the ranking must begin the same way.
             shorter = min(len(rows), len(expected))
             rows, expected = rows[:shorter], expected[:shorter]

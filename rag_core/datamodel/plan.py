@@ -37,7 +37,10 @@ class TimeRange(Record):
 
 
 class MetricCondition(Record):
-    """Keep result rows whose metric compares so with a number, in the metric's unit ("more than 10 incidents")."""
+    """Keep result rows whose metric compares so with a number, in the metric's unit ("more than 10 incidents").
+
+    `metric` is one of the query's metrics or, where it is combined from two, the query's `combine`.
+    """
 
     metric: str
     operator: Literal[">", ">=", "<", "<=", "="]
@@ -56,6 +59,11 @@ class MetricQuery(Record):
 
     With `share`, filters on a dimension that is split by choose the rows shown and not the total. `average_over` is the
     mean of the metric over the days, weeks, months ... of the time range; it goes without `grain`.
+
+    A limit counts places: rows that share a place all stand there. `place` asks for one place only ("the second
+    highest"). `combine` computes with the two metrics: the first less the second, by the second, or in percent of it.
+    `count_rows` gives how many rows there are instead of the rows. Periods of which nothing is recorded count as zero up
+    to `as_of`, the run date, where the time range reaches beyond it or has no end.
     """
 
     metrics: tuple[str, ...]
@@ -74,6 +82,10 @@ class MetricQuery(Record):
     order_by: Literal["value", "change", "change_percent"] = "value"
     conditions: tuple[MetricCondition, ...] = ()
     average_over: Grain | None = None
+    place: int | None = None
+    combine: Literal["none", "difference", "ratio", "percent"] = "none"
+    count_rows: bool = False
+    as_of: date | None = None
 
 
 class Binding(Record):

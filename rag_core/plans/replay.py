@@ -49,6 +49,8 @@ def move_query(query: MetricQuery, planned_on: date, run_date: date) -> MetricQu
 
     The wording must give the range that was kept for the day it was planned on, or it does not mean it.
     """
+    if query.as_of is not None:
+        query = query.model_copy(update={"as_of": run_date})
     if query.time_range is None or (query.time_range.start is None and query.time_range.end is None):
         return query
     then = read_range(query.time_range.label, planned_on)

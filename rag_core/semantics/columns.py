@@ -11,6 +11,7 @@ from rag_core.datamodel.evidence import ColumnMeaning
 from rag_core.datamodel.plan import MetricQuery
 from rag_core.semantics.calendar import buckets, describe_range, floor
 from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.describe import combined_label
 from rag_core.semantics.paths import SemanticError
 from rag_core.semantics.sources import Group, Leaf, leaf_names, require_additive
 
@@ -58,6 +59,8 @@ def result_columns(query: MetricQuery, model: SemanticModel, groups: list[Group]
     if query.average_over is not None:
         inner = [(name, exp.column(name)) for name in (query.average_over, *query.dimensions)]
         inner += [(name, metric_expression(model, name, "")) for name in query.metrics]
+    if query.combine != "none":
+        found.append(_combined(query, model))
     for name in query.metrics:
         found.extend(_metric_columns(query, model, name, leaves))
     found.extend(_basis(query, model))
@@ -66,7 +69,7 @@ def result_columns(query: MetricQuery, model: SemanticModel, groups: list[Group]
     return ResultColumns(
         meanings=tuple(meaning for meaning, _ in found),
         expressions=tuple(tree for _, tree in found),
-        order_column=first + suffix,
+        order_column=query.combine if query.combine != "none" else first + suffix,
         inner=tuple(inner),
     )
 
@@ -74,6 +77,8 @@ def result_columns(query: MetricQuery, model: SemanticModel, groups: list[Group]
 def basis(query: MetricQuery, model: SemanticModel) -> tuple[str, ...]:
     """Figures that the metrics want beside them, where nothing else is computed."""
     if query.comparison != "none" or query.average_over is not None or query.share or query.running_total:
+        return ()
+    if query.combine != "none" or query.count_rows:
         return ()
     wanted = dict.fromkeys(other for name in query.metrics for other in model.metrics[name].shown_with)
     return tuple(name for name in wanted if name not in query.metrics)
@@ -88,6 +93,24 @@ def _basis(query: MetricQuery, model: SemanticModel) -> list[tuple[ColumnMeaning
         )
         found.append((meaning, metric_expression(model, name, "")))
     return found
+
+
+def _combined(query: MetricQuery, model: SemanticModel) -> tuple[ColumnMeaning, exp.Expr]:
+    """The difference or quotient of the query's two metrics, named as the way they are combined."""
+    first, second = (model.metrics[name] for name in query.metrics)
+    top, bottom = (metric_expression(model, name, "") for name in query.metrics)
+    label = combined_label(query, model)
+    if query.combine == "difference":
+        unit = first.unit if first.unit == second.unit else ""
+        unit = "percentage points" if unit == "%" else unit
+        decimals = max(first.decimals or 0, second.decimals or 0)
+        meaning = ColumnMeaning(name=query.combine, label=label, unit=unit, decimals=decimals, role="metric")
+        return meaning, exp.Sub(this=_wrapped(top), expression=_wrapped(bottom))
+    percent = query.combine == "percent"
+    unit, decimals = ("%", 1) if percent else ("", 2)
+    factor = exp.Literal.number("100.0" if percent else "1.0")
+    meaning = ColumnMeaning(name=query.combine, label=label, unit=unit, decimals=decimals, role="metric")
+    return meaning, divide(exp.Mul(this=factor, expression=_wrapped(top)), bottom)
 
 
 def metric_expression(model: SemanticModel, name: str, suffix: str) -> exp.Expr:

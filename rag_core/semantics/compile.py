@@ -20,12 +20,13 @@ from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.describe import describe_query
 from rag_core.semantics.leaf_sql import LeafCompiler, Slice, day_literal, literal, value_condition
 from rag_core.semantics.paths import SemanticError
+from rag_core.semantics.ranking import counted, only_places, ordered, place_asked
 from rag_core.semantics.sources import Group, choose_leaf, group_leaves, leaf_names, query_dimensions
+from rag_core.semantics.spine import counts, is_zero, missing_rows, whole_until
 
 __all__ = ["CompiledQuery", "compile_query"]
 
-FIGURES, RESULT = "figures", "result"
-PLACE = "place_in_group"
+FIGURES, RESULT, ASKED = "figures", "result", "asked_for"
 
 
 class CompiledQuery(Record):
@@ -62,16 +63,19 @@ def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> Com
     groups = group_leaves([choose_leaf(model, name, query_dimensions(query)) for name in names])
     note = check_coverage(query, model, groups, cut)
     columns = result_columns(query, model, groups)
-    if _is_plain(query, model, groups):
-        tree = _ordered(leaves.select(groups[0], cut), query, model, columns)
+    if _is_plain(query, model, groups) and missing_rows(query, model, groups, cut, leaves, ["part_1"]) is None:
+        tree = ordered(leaves.select(groups[0], cut), query, model, columns)
     else:
         tree = _layered(query, model, groups, columns, leaves, cut)
+    meanings = columns.meanings
+    if query.count_rows:
+        tree, meanings = counted(tree, query, model)
     if dialect == "bigquery":
         _plain_windows(tree)
     return CompiledQuery(
         sql=tree.sql(dialect=dialect, pretty=True),
         dialect=dialect,
-        meanings=columns.meanings,
+        meanings=meanings,
         description=describe_query(query, model) + note,
         tables=_tables(tree),
     )
@@ -80,8 +84,8 @@ def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> Com
 def _plain_windows(tree: exp.Expr) -> None:
     """BigQuery takes no NULLS LAST in a window; what windows sort by here is never empty, or sorted down."""
     for window in tree.find_all(exp.Window):
-        for ordered in window.args["order"].expressions if window.args.get("order") else ():
-            ordered.set("nulls_first", not ordered.args.get("desc"))
+        for term in window.args["order"].expressions if window.args.get("order") else ():
+            term.set("nulls_first", not term.args.get("desc"))
 
 
 def _tables(tree: exp.Expr) -> tuple[str, ...]:
@@ -99,7 +103,8 @@ def _check(query: MetricQuery, model: SemanticModel) -> None:
     """Raises for unknown names and for parts of a query that do not go together."""
     if not query.metrics:
         raise SemanticError("a metric query needs a metric")
-    for name in (*query.metrics, *(item.metric for item in query.conditions)):
+    conditioned = [item.metric for item in query.conditions if item.metric != query.combine]
+    for name in (*query.metrics, *conditioned):
         if name not in model.metrics:
             raise SemanticError(f"there is no metric called {name!r}")
     for name in query_dimensions(query):
@@ -115,7 +120,15 @@ def _check(query: MetricQuery, model: SemanticModel) -> None:
             "a ranking within groups needs a dimension to rank",
         ),
         (any(not item.values for item in query.filters), "a filter needs a value"),
-        (any(item.metric not in query.metrics for item in query.conditions), "a condition needs a metric of the query"),
+        (any(name not in query.metrics for name in conditioned), "a condition needs a metric of the query"),
+        (query.place is not None and (query.order is None or query.limit is not None), "a place needs an order alone"),
+        (query.count_rows and not (query.dimensions or periods), "what is counted needs a dimension or periods"),
+        (query.combine != "none" and len(query.metrics) != 2, "two metrics are needed to compute with them"),
+        (
+            query.combine != "none"
+            and (compared or query.share or query.running_total or query.average_over is not None),
+            "two metrics are combined without comparison, share, running total and mean",
+        ),
         (query.order_by != "value" and not compared, "an order by change needs a comparison"),
         ((query.comparison == "range") != (query.comparison_range is not None), "a range to compare with is missing"),
         (query.comparison == "range" and periods, "two periods cannot be compared and split into periods at once"),
@@ -149,7 +162,9 @@ def _is_plain(query: MetricQuery, model: SemanticModel, groups: list[Group]) -> 
         and not basis(query, model)
         and all(model.metrics[name].type not in ("ratio", "derived") for name in query.metrics)
         and query.comparison == "none"
-        and not (query.order and query.dimensions)
+        and query.combine == "none"
+        and not query.count_rows
+        and not (query.order and (query.dimensions or query.limit or query.place))
         and not (query.share or query.running_total or query.conditions or query.average_over)
         and not any(model.dimensions[name].order for name in query.dimensions)
     )
@@ -164,25 +179,47 @@ def _layered(
     cut: Slice,
 ) -> exp.Select:
     """CTEs: one for each group and shift, their fold, the computed columns; then conditions and order."""
+    parts, ctes = _parts(query, model, groups, leaves, cut)
+    wanted = missing_rows(query, model, groups, cut, leaves, [part.name for part in parts])
+    if len(parts) == 1 and wanted is None:
+        ctes = [(FIGURES, ctes[0][1])]
+    else:
+        if wanted is not None:
+            ctes.append((ASKED, wanted))
+        up_to = query.grain if query.comparison != "none" else None
+        ctes.append((FIGURES, _fold(parts, cut.keys, up_to=up_to, asked=(ASKED,) if wanted is not None else ())))
+    ctes.append((RESULT, columns.select(FIGURES)))
+    if query.average_over is not None:
+        ctes.append(("averages", columns.select_averages(RESULT)))
+    shown = [exp.column(meaning.name) for meaning in columns.meanings]
+    final = _kept(exp.Select().select(*shown).from_(exp.to_table(ctes[-1][0])), query, model)
+    if query.limit is not None or query.place is not None:
+        ctes.append(("ranked", only_places(final, query, columns)))
+        final = exp.Select().select(*(column.copy() for column in shown)).from_("ranked").where(place_asked(query))
+    final = ordered(final, query, model, columns)
+    for name, tree in ctes:
+        final = final.with_(name, as_=tree)
+    return final
+
+
+def _parts(
+    query: MetricQuery, model: SemanticModel, groups: list[Group], leaves: LeafCompiler, cut: Slice
+) -> tuple[list[Part], list[tuple[str, exp.Expr]]]:
+    """A CTE of figures for each group and, where periods are compared, for each of the two."""
     parts: list[Part] = []
     ctes: list[tuple[str, exp.Expr]] = []
-    shifts = ("none",) if query.comparison == "none" else ("none", query.comparison)
-    for shift in shifts:
+    for shift in ("none",) if query.comparison == "none" else ("none", query.comparison):
         for group in groups:
             name = f"part_{len(parts) + 1}"
             moved = replace(cut, shift=shift)
             since = None if shift == "none" else comparable_from(model, group, moved)
             parts.append(Part(name, group, "" if shift == "none" else BEFORE, since))
             ctes.append((name, leaves.select(group, moved)))
-    if len(parts) == 1:
-        ctes = [(FIGURES, ctes[0][1])]
-    else:
-        ctes.append((FIGURES, _fold(parts, cut.keys, up_to=query.grain if query.comparison != "none" else None)))
-    ctes.append((RESULT, columns.select(FIGURES)))
-    if query.average_over is not None:
-        ctes.append(("averages", columns.select_averages(RESULT)))
-    final = exp.Select().select(*(exp.column(meaning.name) for meaning in columns.meanings))
-    final = final.from_(exp.to_table(ctes[-1][0]))
+    return parts, ctes
+
+
+def _kept(final: exp.Select, query: MetricQuery, model: SemanticModel) -> exp.Select:
+    """The rows that the query keeps, before any of them has a place."""
     for item in query.filters if query.share else ():
         if item.dimension in query.dimensions:
             final = final.where(value_condition(exp.column(item.dimension), item, model.dimensions[item.dimension]))
@@ -192,45 +229,30 @@ def _layered(
     for condition in query.conditions:
         kind = {">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE, "=": exp.EQ}[condition.operator]
         final = final.where(kind(this=exp.column(condition.metric), expression=literal(condition.value)))
-    if query.limit_by:
-        ctes.append(("ranked", _ranked(final, query, columns)))
-        final = exp.Select().select(*(exp.column(meaning.name) for meaning in columns.meanings)).from_("ranked")
-        final = final.where(exp.LTE(this=exp.column(PLACE), expression=exp.Literal.number(query.limit or 0)))
-    final = _ordered(final, query, model, columns)
-    for name, tree in ctes:
-        final = final.with_(name, as_=tree)
+    over = whole_until(query)
+    if over is not None:
+        final = final.where(exp.LT(this=exp.column(query.grain or ""), expression=day_literal(over, "date")))
     return final
 
 
-def _ranked(tree: exp.Select, query: MetricQuery, columns: ResultColumns) -> exp.Select:
-    """The rows with their place within their group; a window in a CTE, as not every dialect knows QUALIFY."""
-    terms = [_by(exp.column(columns.order_column), descending=query.order == "descending", nulls_last=True)]
-    terms += [_by(exp.column(name), nulls_last=True) for name in query.dimensions if name not in query.limit_by]
-    place = exp.Window(
-        this=exp.RowNumber(),
-        partition_by=[exp.column(name) for name in query.limit_by],
-        order=exp.Order(expressions=terms),
-    )
-    return tree.select(exp.alias_(place, PLACE))
-
-
-def _fold(parts: list[Part], keys: tuple[str, ...], *, up_to: str | None) -> exp.Select:
+def _fold(parts: list[Part], keys: tuple[str, ...], *, up_to: str | None, asked: tuple[str, ...] = ()) -> exp.Select:
     """Stacks the parts and folds them over their keys; without keys each part is one row.
 
     `up_to` names the period: those that only the shifted part knows, because they have not come yet, are left out.
+    `asked` are CTEs of keys that the result must have, whether there are figures for them or not.
     """
     if not keys:
         return _side_by_side(parts)
     stacked: exp.Expr | None = None
-    for part in parts:
-        row = exp.Select().select(*(exp.column(key) for key in keys), *_stacked_columns(part, parts)).from_(part.name)
+    for part, name in (*((part, part.name) for part in parts), *((None, name) for name in asked)):
+        row = exp.Select().select(*(exp.column(key) for key in keys), *_stacked_columns(part, parts)).from_(name)
         stacked = row if stacked is None else exp.Union(this=stacked, expression=row, distinct=False)
     assert stacked is not None
     folded = exp.Select().select(*(exp.column(key) for key in keys))
     for part in parts:
         for leaf in part.group.leaves:
             value: exp.Expr = exp.Max(this=exp.column(leaf.name + part.suffix))
-            if leaf.source.additivity == "additive" or _counts(leaf.source.expression):
+            if is_zero(leaf):
                 value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
             if part.since is not None and up_to is not None:
                 known = exp.GTE(this=exp.column(up_to), expression=day_literal(part.since, "date"))
@@ -239,12 +261,12 @@ def _fold(parts: list[Part], keys: tuple[str, ...], *, up_to: str | None) -> exp
     folded = folded.from_(exp.alias_(exp.Subquery(this=stacked), "stacked", table=True))
     folded = folded.group_by(*(exp.column(key) for key in keys))
     if up_to is not None:
-        latest = exp.Select().select(exp.Max(this=exp.column(up_to))).from_(parts[0].name)
+        latest = exp.Select().select(exp.Max(this=exp.column(up_to))).from_(asked[0] if asked else parts[0].name)
         folded = folded.where(exp.LTE(this=exp.column(up_to), expression=latest.subquery()))
     return folded
 
 
-def _stacked_columns(own: Part, parts: list[Part]) -> list[exp.Expr]:
+def _stacked_columns(own: Part | None, parts: list[Part]) -> list[exp.Expr]:
     """A column for each figure of all parts: the part's own ones, typed NULLs for the others."""
     columns: list[exp.Expr] = []
     for part in parts:
@@ -252,7 +274,7 @@ def _stacked_columns(own: Part, parts: list[Part]) -> list[exp.Expr]:
             if part is own:
                 columns.append(exp.alias_(exp.column(leaf.name), leaf.name + part.suffix))
             else:
-                kind = "bigint" if _counts(leaf.source.expression) else "decimal"
+                kind = "bigint" if counts(leaf.source.expression) else "decimal"
                 columns.append(exp.alias_(exp.cast(exp.Null(), kind), leaf.name + part.suffix))
     return columns
 
@@ -265,32 +287,3 @@ def _side_by_side(parts: list[Part]) -> exp.Select:
         )
         query = query.from_(part.name) if index == 0 else query.join(part.name, join_type="CROSS")
     return query
-
-
-def _counts(expression: str) -> bool:
-    return expression.lstrip().lower().startswith("count")
-
-
-def _ordered(tree: exp.Select, query: MetricQuery, model: SemanticModel, columns: ResultColumns) -> exp.Select:
-    """By the first metric where the query ranks, else by period and dimensions; ties always by the dimensions."""
-    terms: list[exp.Expr] = [_by(exp.column(name), nulls_last=True) for name in query.limit_by]
-    if query.order is not None:
-        terms.append(_by(exp.column(columns.order_column), descending=query.order == "descending", nulls_last=True))
-    if query.grain is not None:
-        terms.append(_by(exp.column(query.grain)))
-    for name in (name for name in query.dimensions if name not in query.limit_by):
-        order = model.dimensions[name].order
-        if order:
-            case = exp.Case()
-            for index, value in enumerate(order):
-                test = exp.EQ(this=exp.column(name), expression=literal(value, model.dimensions[name]))
-                case = case.when(test, exp.Literal.number(index))
-            terms.append(_by(case.else_(exp.Literal.number(len(order)))))
-        terms.append(_by(exp.column(name), nulls_last=True))
-    if terms:
-        tree = tree.order_by(*terms)
-    return tree.limit(query.limit) if query.limit is not None and not query.limit_by else tree
-
-
-def _by(expression: exp.Expr, *, descending: bool = False, nulls_last: bool = False) -> exp.Ordered:
-    return exp.Ordered(this=expression, desc=descending, nulls_first=not nulls_last and descending)

@@ -56,6 +56,28 @@ def comparable_from(model: SemanticModel, group: Group, cut: Slice) -> date | No
     return step(first, "week", 52) if cut.grain == "week" else step(first, "year", 1)
 
 
+_FINER = {"month": ("day", "week"), "quarter": ("day", "week", "month"), "week": ("day",)}
+
+
+def not_whole(
+    model: SemanticModel, metrics: list[str], span: TimeRange | None, grain: str | None, run_date: date
+) -> str:
+    """Why a period cuts through the months or quarters that a figure's rows stand for, empty where it does not."""
+    for leaf in dict.fromkeys(leaf for name in metrics for leaf in leaf_names(model, name)):
+        metric = model.metrics[leaf]
+        unit = model.time_dimensions[metric.time].grain if metric.time in model.time_dimensions else None
+        if unit is None:
+            continue
+        if grain in _FINER.get(unit, ("day", "week", "month", "quarter")):
+            return f"{metric.label} is known by {unit}, not by {grain}"
+        if metric.type in STATES or span is None:
+            continue
+        late = span.end is not None and span.end < run_date and floor(span.end, unit) != span.end
+        if late or (span.start is not None and floor(span.start, unit) != span.start):
+            return f"{metric.label} is known for whole {unit}s only, not for {describe_range(span)}"
+    return ""
+
+
 def not_begun(model: SemanticModel, metrics: list[str], span: TimeRange | None, run_date: date) -> str:
     """Why a period cannot be known on the run date, empty where it can."""
     if span is None:

@@ -38,6 +38,7 @@ class Join(Record):
 class TimeDimension(Record):
     """A date role of an entity.
 
+    `grain` is set where a row stands for a whole month or quarter: nothing finer can be asked of its figures.
     `data_from` is the first day that the warehouse knows: a period wholly before it is refused, not answered with zero,
     and no comparison reaches before it. `future` allows periods that have not begun (renewals, due dates).
     """
@@ -46,6 +47,7 @@ class TimeDimension(Record):
     entity: str
     column: str
     type: Literal["date", "timestamp"] = "date"
+    grain: Literal["week", "month", "quarter", "year"] | None = None
     data_from: date | None = None
     future: bool = False
 
@@ -113,7 +115,9 @@ class Metric(Record):
     time"). `refines` is the broader figure that one of the `modifiers` turns into this one ("tickets ... *still
     open*"). `share_of` is, for a ratio, the figure whose share it is ("the share of incidents caused by a
     deployment"). `same_as` names the figure of which this one is a copy from another table. `shown_with` are figures
-    that stand beside it in a result, as its basis.
+    that stand beside it in a result, as its basis. `cohort_of` names the state of which this figure counts what began
+    in the period and is in that state now ("tickets opened in 2025 that are still open"); `began` are the words that
+    say so ("opened", "signed").
     """
 
     label: str
@@ -143,6 +147,8 @@ class Metric(Record):
     share_of: str | None = None
     same_as: str | None = None
     shown_with: tuple[str, ...] = ()
+    cohort_of: str | None = None
+    began: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _complete(self) -> Metric:

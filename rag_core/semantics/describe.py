@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_core.datamodel.plan import DimensionFilter, MetricQuery
+from rag_core.datamodel.plan import DimensionFilter, MetricCondition, MetricQuery
 from rag_core.semantics.calendar import describe_range
 from rag_core.semantics.definitions import SemanticModel
 
@@ -10,7 +10,7 @@ from rag_core.semantics.definitions import SemanticModel
 def describe_query(query: MetricQuery, model: SemanticModel) -> str:
     """One sentence without a full stop, e.g. `Revenue by region, Q2 2026 (last quarter), only country Germany`."""
     labels = [model.label(name) for name in query.metrics]
-    text = _listed(labels)
+    text = combined_label(query, model) if query.combine != "none" else _listed(labels)
     text = text[:1].upper() + text[1:]
     splits = [model.label(name).lower() for name in query.dimensions]
     if query.grain is not None:
@@ -34,8 +34,41 @@ def describe_query(query: MetricQuery, model: SemanticModel) -> str:
     if query.running_total:
         text += ", with the running total"
     for condition in query.conditions:
-        text += f", where {model.label(condition.metric)} {condition.operator} {condition.value:f}"
-    return text + _ranking(query, model)
+        text += f", where {_of(query, condition, model)} {condition.operator} {condition.value:f}"
+    text += _ranking(query, model)
+    return f"{counted_label(query, model)}: {text}" if query.count_rows else text
+
+
+def combined_label(query: MetricQuery, model: SemanticModel) -> str:
+    """What two metrics give together, e.g. `Revenue less sales target`."""
+    first, second = (model.label(name) for name in query.metrics)
+    second = second[:1].lower() + second[1:] if second[1:2].islower() else second
+    word = {"difference": "less", "ratio": "for each of", "percent": "in percent of"}[query.combine]
+    return f"{first} {word} {second}"
+
+
+def counted_label(query: MetricQuery, model: SemanticModel) -> str:
+    """What is counted, e.g. `Number of countries with orders over 500`."""
+    names = [model.label(name).lower() for name in query.dimensions] or [query.grain or "row"]
+    words = {">": "over", ">=": "of at least", "<": "under", "<=": "of at most", "=": "of exactly"}
+    told = [
+        f"{_of(query, item, model).lower()} {words[item.operator]} {item.value:,f}".replace(" over 0", "").replace(
+            "of exactly 0", "of none"
+        )
+        for item in query.conditions
+    ]
+    return f"Number of {_listed([plural(name) for name in names])}" + (f" with {_listed(told)}" if told else "")
+
+
+def plural(noun: str) -> str:
+    """The plural of a label."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def _of(query: MetricQuery, condition: MetricCondition, model: SemanticModel) -> str:
+    return combined_label(query, model) if condition.metric == query.combine else model.label(condition.metric)
 
 
 def _ranking(query: MetricQuery, model: SemanticModel) -> str:
@@ -43,7 +76,10 @@ def _ranking(query: MetricQuery, model: SemanticModel) -> str:
     if query.order is not None:
         which = "highest" if query.order == "descending" else "lowest"
         count = f"the {query.limit} {which}" if query.limit else f"{which} first"
-        what = model.label(query.metrics[0]).lower() if query.order_by == "value" else "change"
+        if query.place is not None:
+            count = f"place {query.place} from the {which}"
+        what = combined_label(query, model) if query.combine != "none" else model.label(query.metrics[0]).lower()
+        what = what if query.order_by == "value" else query.order_by.replace("change_percent", "relative change")
         text += f", {count} by {what}"
         if query.limit_by:
             text += f" in each {_listed([model.label(name).lower() for name in query.limit_by])}"

@@ -153,7 +153,15 @@ class FigureChooser:
                 raise Unclear(f"{span.text!r} may mean {' or '.join(labels)}", text=span.text, options=labels)
             metrics = [able[0] if name == self.model.metrics[able[0]].refines else name for name in metrics]
             self.meanings[span.start, span.end] = f"{self.model.label(able[0])} (metric {able[0]})"
-        if found.against and len(metrics) == 2:
+        return self._computed(found, metrics)
+
+    def _computed(self, found: Reading, metrics: list[str]) -> list[str]:
+        """The ratio or share that the model defines for what was said, else the figures it is made of."""
+        if found.quotient is not None and len(metrics) == 2:
+            metrics = self._defined_ratio(metrics[0], metrics[1]) or metrics
+            found.quotient = None if len(metrics) == 1 else found.quotient
+        computed = found.combine or found.gap is not None or found.quotient is not None
+        if found.against and len(metrics) == 2 and not computed:
             with_ratio = [
                 name
                 for name, metric in self.model.metrics.items()
@@ -163,7 +171,12 @@ class FigureChooser:
             ]
             metrics = metrics + with_ratio[:1]
         if found.ratio and len(metrics) == 2:
-            metrics = [self._ratio(metrics[0], metrics[1])]
+            defined = self._defined_ratio(metrics[0], metrics[1])
+            if not defined and not found.share:
+                first, second = (self._low(name) for name in metrics)
+                raise Unclear(f"no ratio of {first} and {second} is defined")
+            found.percent = not defined
+            metrics = defined or metrics
             found.share = False
         if found.share and len(metrics) == 1 and not found.groups:
             shares = [name for name, metric in self.model.metrics.items() if metric.share_of == metrics[0]]
@@ -171,11 +184,12 @@ class FigureChooser:
                 metrics = shares
         return metrics
 
-    def _ratio(self, top: str, bottom: str) -> str:
+    def _defined_ratio(self, top: str, bottom: str) -> list[str]:
+        """The ratio of two figures that the model defines, empty for none."""
         for name, metric in self.model.metrics.items():
             if metric.type == "ratio" and self._same(metric.numerator, top) and self._same(metric.denominator, bottom):
-                return name
-        raise Unclear(f"no ratio of {self.model.label(top).lower()} and {self.model.label(bottom).lower()} is defined")
+                return [name]
+        return []
 
     def _same(self, name: str | None, other: str) -> bool:
         return name == other or (name is not None and self.model.metrics[name].same_as == other)

@@ -12,6 +12,9 @@ SKIPPED = frozenset([
     "been", "be", "to", "it", "they", "their", "that", "which", "who",
 ])  # fmt: skip
 
+# Between two nouns these say that the one has the other: "services had incidents" is not "service incidents".
+PARTING = frozenset(["have", "has", "had"])
+
 # Single words that carry no meaning of their own.
 EMPTY_WORDS = frozenset([
     "a", "an", "the", "our", "we", "us", "i", "me", "my", "you", "your", "it", "its", "they", "their", "them",

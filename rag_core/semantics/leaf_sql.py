@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -81,6 +81,20 @@ class LeafCompiler:
         if cut.grain is not None:
             keys.append(self._bucket(group, time_column, cut))
         return self._finish(query, group, cut, keys, conditions)
+
+    def source(self, entity: str, dimensions: Sequence[str]) -> exp.Select:
+        """FROM an entity with the joins that its dimensions need."""
+        targets = [dimension_source(self.model, entity, name).entity for name in dimensions]
+        return self._joined(self._from(entity), entity, targets)
+
+    def last_bucket(self, group: Group, cut: Slice) -> exp.Expr:
+        """The last period of which a group's table has any row, as a subquery; a week longer where weeks are asked."""
+        latest: exp.Expr = exp.Max(this=self._time_column(group))
+        if cut.grain == "week":
+            latest = self._bucket(group, latest, replace(cut, shift="previous"))
+        else:
+            latest = self._trunc(group, latest, cut.grain or "day")
+        return self._from(group.entity).select(exp.alias_(latest, "latest"), copy=False).subquery()
 
     def dimension(self, entity: str, name: str) -> exp.Expr:
         """The expression of a dimension as an entity's rows reach it, its columns qualified."""

@@ -8,15 +8,16 @@ from typing import Any, Literal
 
 from rag_core.semantics import vocabulary as say
 from rag_core.semantics.definitions import SemanticModel
-from rag_core.semantics.fillers import IGNORED_PHRASES, SKIPPED
+from rag_core.semantics.fillers import IGNORED_PHRASES, PARTING, SKIPPED
 from rag_core.semantics.values import ValueIndex
-from rag_core.semantics.words import Word, normalise, phrase
+from rag_core.semantics.words import Word, normalise, phrase, words
 
 Kind = Literal[
     "metric", "dimension", "adjective", "value", "ambiguous", "grain", "periodic", "group", "prep", "part",
     "and", "or", "versus", "compare", "not", "share", "running", "change", "trend", "average", "which",
     "rank", "best", "worst", "rank_verb", "note", "condition", "modifier", "companion", "split", "what",
-    "unit", "total", "ignore", "time", "asks", "size", "sized", "dependence", "course",
+    "unit", "total", "ignore", "time", "asks", "size", "sized", "dependence", "course", "gap", "minus", "quotient",
+    "more", "ordinal",
 ]  # fmt: skip
 
 
@@ -48,6 +49,7 @@ class Lexicon:
 
     def __init__(self, model: SemanticModel, values: ValueIndex) -> None:
         self._root = _Node()
+        self.surfaces: dict[str, str] = {}
         self._add_model(model)
         self._add_values(model, values)
         self._add_operators()
@@ -57,13 +59,15 @@ class Lexicon:
         keys = phrase(text)
         if not keys:
             return
+        for word in words(text):
+            self.surfaces.setdefault(word.key, word.text if candidate.kind == "value" else word.text.lower())
         node = self._root
         for key in keys:
             node = node.children.setdefault(key, _Node())
         if candidate not in node.candidates:
             node.candidates.append(candidate)
 
-    def matches(self, words: list[Word], start: int) -> list[tuple[int, int, tuple[Candidate, ...]]]:
+    def matches(self, tokens: list[Word], start: int) -> list[tuple[int, int, tuple[Candidate, ...]]]:
         """All phrases that begin at a word: the word after each, how many words were skipped in it, its meanings.
 
         Words without meaning may stand inside a phrase; hyphens and slashes are not words.
@@ -72,9 +76,9 @@ class Lexicon:
         stack: list[tuple[int, int, _Node]] = [(start, 0, self._root)]
         while stack:
             at, skipped, node = stack.pop()
-            if at >= len(words):
+            if at >= len(tokens):
                 continue
-            key = words[at].key
+            key = tokens[at].key
             if key in ("-", "/") and node is not self._root:
                 stack.append((at + 1, skipped, node))
                 continue
@@ -84,7 +88,7 @@ class Lexicon:
                 if following.candidates:
                     known = found.get((at + 1, skipped), ())
                     found[at + 1, skipped] = known + tuple(item for item in following.candidates if item not in known)
-            if node is not self._root and key in SKIPPED and key not in node.children:
+            if node is not self._root and key in SKIPPED - PARTING and key not in node.children:
                 stack.append((at + 1, skipped + 1, node))
         return [(end, skipped, found[end, skipped]) for end, skipped in sorted(found)]
 
@@ -151,7 +155,8 @@ class Lexicon:
             ("average", say.AVERAGE_PHRASES), ("which", say.WHICH_PHRASES), ("what", ("what",)),
             ("best", say.BEST), ("worst", say.WORST), ("size", say.SIZE_PHRASES),
             ("dependence", say.DEPENDENCE_PHRASES), ("course", say.COURSE_PHRASES),
-            ("rank_verb", say.RANK_VERBS), ("split", say.SPLIT_PHRASES),
+            ("rank_verb", say.RANK_VERBS), ("split", say.SPLIT_PHRASES), ("gap", say.GAP_PHRASES),
+            ("minus", say.MINUS_PHRASES), ("quotient", say.QUOTIENT_PHRASES),
         )  # fmt: skip
         for kind, phrases in simple:
             for text in phrases:
@@ -164,6 +169,10 @@ class Lexicon:
                 self.add(text, Candidate(kind, order))
         for text, direction in say.CHANGE_PHRASES.items():
             self.add(text, Candidate("change", value=direction))
+        for text, sign in say.MORE_WORDS.items():
+            self.add(text, Candidate("more", sign))
+        for text, place in say.PLACES.items():
+            self.add(text, Candidate("ordinal", value=place))
         for text, sign in say.COMPARISONS.items():
             self.add(text, Candidate("condition", sign))
         for text, grain in say.GRAINS.items():

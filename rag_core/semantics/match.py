@@ -9,18 +9,21 @@ from rag_core.datamodel.base import Record
 from rag_core.datamodel.plan import MetricQuery
 from rag_core.semantics.compile import compile_query
 from rag_core.semantics.definitions import SemanticModel
+from rag_core.semantics.fillers import EMPTY_WORDS
 from rag_core.semantics.lexicon import Lexicon
 from rag_core.semantics.paths import SemanticError
 from rag_core.semantics.reader import Reader
 from rag_core.semantics.reading import Reading
 from rag_core.semantics.resolve import Resolver
 from rag_core.semantics.segment import Span, segment
+from rag_core.semantics.spelling import NearMiss, Speller
+from rag_core.semantics.time_words import MONTHS, NUMBERS, TIME_WORDS
 from rag_core.semantics.unclear import Unclear
 from rag_core.semantics.values import ValueIndex
 from rag_core.semantics.verified import VerifiedMatch, match_verified
-from rag_core.semantics.words import whole_word
+from rag_core.semantics.words import whole_word, words
 
-__all__ = ["Ambiguity", "Match", "MatchedSpan", "Matcher", "match_question"]
+__all__ = ["Ambiguity", "Match", "MatchedSpan", "Matcher", "NearMiss", "match_question"]
 
 
 class MatchedSpan(Record):
@@ -46,7 +49,8 @@ class Match(Record):
 
     Only a `complete` match may be answered as the whole question. `query` may be set while words are unmatched: it is
     then the part that was understood. `confidence` is 1 for a complete match, less 0.05 for each assumption, 0 where
-    nothing may be answered, and 0.3 for a part.
+    nothing may be answered, and 0.3 for a part. `near_misses` are words nearly of the model; where the question
+    would be complete with them, they are asked back among `ambiguous`, not listed as unmatched, and `query` is None.
     """
 
     query: MetricQuery | None = None
@@ -55,6 +59,7 @@ class Match(Record):
     unmatched: tuple[str, ...] = ()
     ambiguous: tuple[Ambiguity, ...] = ()
     assumptions: tuple[str, ...] = ()
+    near_misses: tuple[NearMiss, ...] = ()
     reason: str = ""
     confidence: float = 0.0
 
@@ -71,9 +76,34 @@ class Matcher:
         self.model = model
         self.values = values
         self._lexicon = Lexicon(model, values)
+        plain = [(word, word) for word in (*MONTHS, *NUMBERS, *EMPTY_WORDS, *TIME_WORDS)]
+        self._speller = Speller([*self._lexicon.surfaces.items(), *plain])
 
     def match(self, text: str, run_date: date) -> Match:
         """The meaning of a question, on the date that its relative times refer to."""
+        found = self._match(text, run_date)
+        if found.complete:
+            return found
+        unknown = [word for word in words(text) if whole_word(text, word.start, word.end) in found.unmatched]
+        near = tuple(miss for word in unknown if (miss := self._speller.near(word)) is not None)
+        if not near:
+            return found
+        if not self._completes(text, near, run_date):
+            return found.model_copy(update={"near_misses": near})
+        asked = tuple(
+            Ambiguity(text=miss.word, question=_did_you_mean(miss), options=miss.suggestions) for miss in near
+        )
+        update = {"query": None, "verified": None, "unmatched": (), "ambiguous": asked, "near_misses": near}
+        return found.model_copy(update={**update, "reason": asked[0].question, "confidence": 0.0})
+
+    def _completes(self, text: str, near: tuple[NearMiss, ...], run_date: date) -> bool:
+        """Whether the question is understood, or is but to be asked back, once its near words are put right."""
+        for miss in reversed(near):
+            text = text[: miss.start] + miss.suggestions[0] + text[miss.end :]
+        found = self._match(text, run_date)
+        return found.complete or bool(found.ambiguous and not found.unmatched)
+
+    def _match(self, text: str, run_date: date) -> Match:
         verified = match_verified(text, self.model, self.values, run_date)
         if verified is not None:
             return Match(verified=verified, reason=verified.description, confidence=1.0)
@@ -114,6 +144,10 @@ class Matcher:
 def match_question(text: str, model: SemanticModel, values: ValueIndex, run_date: date) -> Match:
     """The meaning of one question; for many questions keep a Matcher."""
     return Matcher(model, values).match(text, run_date)
+
+
+def _did_you_mean(miss: NearMiss) -> str:
+    return f"{miss.word!r} is not known: did you mean {' or '.join(miss.suggestions)}?"
 
 
 def _unmatched(text: str, reading: Reading) -> tuple[str, ...]:

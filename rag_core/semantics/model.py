@@ -125,7 +125,7 @@ def _check_metric(model: SemanticModel, name: str, metric: Metric) -> None:
             tree = _expression(source.expression, model, (*key, "expression"))
             if tree.find(exp.AggFunc) is None:
                 raise _Wrong((*key, "expression"), f"{source.expression} aggregates nothing: use sum, count, avg, ...")
-    for field in ("refines", "share_of", "same_as", "numerator", "denominator"):
+    for field in ("refines", "share_of", "cohort_of", "same_as", "numerator", "denominator"):
         if getattr(metric, field) is not None:
             _known(getattr(metric, field), model.metrics, "metric", (*key, field))
     for other in metric.shown_with:

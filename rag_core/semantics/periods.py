@@ -9,7 +9,7 @@ from typing import Literal
 
 from rag_core.datamodel.plan import Grain, TimeRange
 from rag_core.semantics.calendar import add_months, describe_range, grain_of, period, shift_range, step
-from rag_core.semantics.coverage import not_begun
+from rag_core.semantics.coverage import not_begun, not_whole
 from rag_core.semantics.definitions import STATES, SemanticModel
 from rag_core.semantics.reading import Reading
 from rag_core.semantics.sources import leaf_names
@@ -51,6 +51,7 @@ def choose_periods(found: Reading, metrics: list[str], model: SemanticModel, run
         raise Unclear(f"a course by {chosen.grain} needs a period: in 2025, since March, the last 12 months, ...")
     _moment(metrics, model, chosen, run_date)
     reason = not_begun(model, metrics, chosen.time_range, run_date)
+    reason = reason or not_whole(model, metrics, chosen.time_range, chosen.grain, run_date)
     if reason:
         raise Unclear(reason)
     return chosen

@@ -89,6 +89,9 @@ class PhraseReader(ValueReader):
             self._grain(span, span.of("periodic")[0].target)
         elif span.has("grain"):
             asked = grouped or self.pending_which is not None or (self.last_role == "group" and "and" in self.pending)
+            if self._counts_members(span):
+                self._count(span)
+            asked = asked or self.found.counted is span or self._condition_later(span)
             mean = self._before(span) in ("average", "mean", "avg") and not span.plural
             if asked or self.pending_rank or mean:
                 self._grain(span, span.of("grain")[0].target)
@@ -98,6 +101,9 @@ class PhraseReader(ValueReader):
             self._group(span)
         elif span.has("value") and self._value_fits(span) and (not grouped or self._names_next(span)):
             self._value(span, keep=grouped)
+        elif span.has("dimension") and self._counts_members(span):
+            self._count(span)
+            self._group(span)
         elif span.has("dimension") and self._is_dimension(span, grouped):
             self._dimension(span, grouped)
         elif span.has("metric"):
@@ -107,6 +113,12 @@ class PhraseReader(ValueReader):
         else:
             self._unknown(span)
 
+    def _count(self, span: Span) -> None:
+        """Takes "how many" away from the figure: the members are counted."""
+        self.found.counted = span
+        if self.found.units:
+            self.found.units.pop()
+
     def _is_dimension(self, span: Span, grouped: bool) -> bool:
         """Whether a phrase that may also be a figure ("customers", "services") is meant as a dimension here."""
         if not span.has("metric") or self._followed_by_metric():
@@ -114,7 +126,7 @@ class PhraseReader(ValueReader):
         if grouped or self.pending_which is not None:
             return not (self.pending_rank and self.found.groups)
         if self.pending_rank:
-            return self.found.rank_count is not None or self._followed_by_metric()
+            return self.rank_counted or self._followed_by_metric()
         if self.last_role == "group" and "and" in self.pending:
             return True
         before = self.spans[self.at - 2] if self.at >= 2 else None
@@ -125,6 +137,8 @@ class PhraseReader(ValueReader):
         following = self.spans[self.at : self.at + 2]
         if len(following) < 2 or self.found.metrics:
             return False
+        if self._condition_later(self.spans[self.at - 1]):
+            return True
         if following[0].has("condition") and number_of(following[1]) is not None:
             return True
         with_rank = following[0].has("prep") and following[1].has("rank", "best", "worst", "condition")
@@ -253,7 +267,8 @@ class PhraseReader(ValueReader):
     def _may_follow(self, link: str) -> bool:
         if self.last_role != "metric" and not (self.last_role == "time" and self.found.compare):
             return False
-        return link in ("and", "versus") or (self.found.compare and link == "prep")
+        joined = self.found.compare or self.found.gap is not None or self.found.quotient is not None
+        return link in ("and", "versus") or (joined and link == "prep")
 
     def _time(self, span: Span, mention: TimeMention) -> None:
         if "not" in self.pending:
@@ -274,6 +289,7 @@ class PhraseReader(ValueReader):
                 self.found.grain = mention.unit
         self.found.times.append((mention, compared))
         self.found.time_connectors.append(self._joined_by())
+        self.found.time_words.append(before)
         self._used(span, "time")
         self.last_role, self.pending = "time", []
         self.pending_rank = False if self.found.metrics else self.pending_rank

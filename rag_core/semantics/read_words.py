@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
-from rag_core.semantics.reading import ReaderState, number_of
+from rag_core.semantics.read_relations import RelationReader
+from rag_core.semantics.reading import number_of
 from rag_core.semantics.segment import Span
 from rag_core.semantics.time_words import NUMBERS
 from rag_core.semantics.vocabulary import MULTIPLIERS, SUMMED
@@ -14,11 +15,13 @@ _COUNTED = ("top", "bottom", "best", "worst", "highest", "lowest", "largest", "s
             "the largest", "the biggest", "the lowest", "most", "leading")  # fmt: skip
 
 
-class WordReader(ReaderState):
+class WordReader(RelationReader):
     """Takes what says how to calculate."""
 
     def _word(self, span: Span) -> None:
         if span.has("condition") and self._condition(span):
+            return
+        if self._relation(span) or self._bounds(span):
             return
         takers = (
             (("rank", "best", "worst"), self._rank),
@@ -125,6 +128,7 @@ class WordReader(ReaderState):
             count = number_of(before)
             if count is not None:
                 self.found.unmatched.pop()
+        self.rank_counted = count is not None
         if count is None and self.count_ahead is not None:
             count, self.count_ahead = self.count_ahead[0], None
         if self.found.rank is not None and count is None:

@@ -65,6 +65,15 @@ class Reading:
     within: list[Span] = field(default_factory=list)
     course: bool = False
     dependence: bool = False
+    gap: Span | None = None
+    quotient: Span | None = None
+    combine: bool = False
+    percent: bool = False
+    relation: str | None = None
+    none: bool = False
+    counted: Span | None = None
+    place: int | None = None
+    time_words: list[str] = field(default_factory=list)
     used: list[tuple[Span, str]] = field(default_factory=list)
     unmatched: list[Span] = field(default_factory=list)
     ambiguous: list[Span] = field(default_factory=list)
@@ -85,6 +94,7 @@ class ReaderState:
         self.count_ahead: tuple[int, Span] | None = None
         self.share_link = False
         self.negations: list[Span] = []
+        self.rank_counted = False
 
     def _links(self) -> str:
         """The nearest connector before this phrase."""

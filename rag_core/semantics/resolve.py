@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
-from rag_core.datamodel.plan import DimensionFilter, Grain, MetricCondition, MetricQuery
+from rag_core.datamodel.plan import DimensionFilter, Grain, MetricQuery
+from rag_core.semantics.calendar import floor
 from rag_core.semantics.figures import FigureChooser
 from rag_core.semantics.lexicon import Candidate
 from rag_core.semantics.periods import Periods, choose_periods
 from rag_core.semantics.reading import Reading, ValueUse
+from rag_core.semantics.relations import as_cohort, asks_who_has, choose_combination, choose_conditions
 from rag_core.semantics.segment import Span
-from rag_core.semantics.sources import leaf_names
+from rag_core.semantics.sources import leaf_names, supported
 from rag_core.semantics.unclear import Unclear
 from rag_core.semantics.vocabulary import AMOUNT_UNIT
 
@@ -36,16 +39,20 @@ class Resolver(FigureChooser):
 
     def resolve(self, found: Reading) -> Resolved:
         """The query; raises Unclear with the reason and, where there are some, the options."""
-        metrics = self._narrowed(found, self._metrics(found))
+        metrics = as_cohort(found, self._narrowed(found, self._metrics(found)), self.model)
         self._companions(found, metrics)
         self._average(found, metrics)
         if not metrics:
             raise Unclear("no figure of the semantic model is named")
+        combine = choose_combination(found, metrics, self.model)
+        if combine == "difference":
+            found.change, found.compare = None, False
         dimensions = [self._dimension(span, metrics) for span in found.groups]
         dimensions += self._sized(found) + self._asked(found, metrics, alone=not dimensions)
         filters = self._filters(found, metrics)
         if found.share and any(_RATE.search(span.text) for span in found.metrics):
             raise Unclear(f"{self.model.label(metrics[0])} is a rate: it has no shares")
+        self._check_share(found, metrics, dimensions, filters)
         share = found.share and self.model.metrics[metrics[0]].unit != "%"
         grouped = self._by_several_values(found, filters, grouped=bool(dimensions or found.grain))
         dimensions = list(dict.fromkeys(dimensions + ([] if share else grouped)))
@@ -54,8 +61,15 @@ class Resolver(FigureChooser):
         self.assumptions.extend(periods.assumptions)
         if share:
             dimensions = self._share_dimensions(found, dimensions, filters)
-        self._check_keys(found, dimensions)
+        split = bool(dimensions) or periods.grain is not None
+        conditions = choose_conditions(found, metrics, self.model, combine, split=split)
+        filters += self._named_only(found, dimensions)
+        if not conditions:
+            self._check_keys(found, dimensions)
         query = self._query(found, metrics, dimensions, filters, periods, share=share)
+        query = query.model_copy(
+            update={"conditions": conditions, "combine": combine, "count_rows": found.counted is not None}
+        )
         return Resolved(query, self.assumptions, self.meanings)
 
     def _dimension(self, span: Span, metrics: list[str]) -> str:
@@ -208,17 +222,14 @@ class Resolver(FigureChooser):
             grain, average_over = None, grain
         order, limit, within = self._order(found, metrics, dimensions, grain)
         order_by = "change" if periods.comparison != "none" and found.change is not None and order else "value"
-        if order_by == "change":
-            self.assumptions.append("the ranking is by the absolute change")
         if order_by == "change" and found.change == -1 and order == "descending":
             order = "ascending"
-        conditions = []
-        for sign, number, span in found.conditions:
-            if len(metrics) > 1:
-                raise Unclear(f"it is not clear which figure {span.text!r} is about")
-            if not dimensions and grain is None:
-                raise Unclear(f"{span.text!r} needs something to split by")
-            conditions.append(MetricCondition(metric=metrics[0], operator=sign, value=number))
+        if order_by == "change" and self.model.metrics[metrics[0]].unit != "%":
+            percent = any(item.target == "%" for span in found.units for item in span.of("unit"))
+            order_by = "change_percent" if percent else order_by
+        if order_by != "value":
+            kind = "relative" if order_by == "change_percent" else "absolute"
+            self.assumptions.append(f"the ranking is by the {kind} change")
         return MetricQuery(
             metrics=tuple(metrics),
             dimensions=tuple(dimensions),
@@ -234,9 +245,50 @@ class Resolver(FigureChooser):
             limit_by=within,
             keep_empty=found.asks is not None and found.rank is None and order is not None,
             order_by=order_by,
-            conditions=tuple(conditions),
             average_over=average_over,
+            place=found.place,
+            as_of=self._as_of(grain or average_over, periods, ascending=order == "ascending"),
         )
+
+    def _as_of(self, grain: Grain | None, periods: Periods, *, ascending: bool) -> date | None:
+        """The run date, where periods are asked that reach up to it or beyond."""
+        span = periods.time_range
+        if grain is None or (span is not None and span.end is not None and span.end <= self.run_date):
+            return None
+        if ascending and floor(self.run_date, grain) < self.run_date:
+            self.assumptions.append(f"the {grain} that is under way on {self.run_date} is left out")
+        return self.run_date
+
+    def _named_only(self, found: Reading, dimensions: list[str]) -> list[DimensionFilter]:
+        """ "Which competitors" asks for names: what happened without one is left out."""
+        if not asks_who_has(found):
+            return []
+        indexes = [(name, self.values.of(name)) for name in dimensions]
+        return [
+            DimensionFilter(dimension=name, values=(None,), negated=True)
+            for name, index in indexes
+            if index is not None and index.has_empty and not any(span.has("asks") for span in found.groups)
+        ]
+
+    def _check_share(
+        self, found: Reading, metrics: list[str], dimensions: list[str], filters: list[DimensionFilter]
+    ) -> None:
+        """ "Share of web revenue by region": the web's share in each region, or each region's share of web revenue."""
+        if not found.share or not dimensions:
+            return
+        split = self.model.label(dimensions[0]).lower()
+        for name in (metric.refines for metric in (self.model.metrics[item] for item in metrics) if metric.refines):
+            if all(supported(self.model, name, dimension) for dimension in dimensions):
+                options = (f"the share of {self._low(name)} in each {split}", f"how they are divided by {split}")
+                raise Unclear(f"a share of {self._low(metrics[0])} by {split} may mean two things", options=options)
+        for use in found.values:
+            names = {item.target for item in use.candidates} & {item.dimension for item in filters}
+            own = names & set(dimensions)
+            above = {self.model.dimensions[name].parent for name in dimensions}
+            if use.negated or own or names & above or use.connector == "prep":
+                continue
+            options = (f"the share of {use.span.text} in each {split}", f"how {use.span.text} is divided by {split}")
+            raise Unclear(f"a share of {use.span.text} by {split} may mean two things", options=options)
 
     def _sized(self, found: Reading) -> list[str]:
         """ "Team sizes" splits by team; "the team size of Platform" does not."""
@@ -279,17 +331,23 @@ class Resolver(FigureChooser):
             raise Unclear("a ranking needs something to rank: by region, product, month, ...")
         if dimensions and grain is not None:
             raise Unclear("a ranking within each period is not supported: ask for one period")
+        if found.place is not None:
+            if found.within or found.rank_count is not None:
+                raise Unclear("one place of each group is not supported: ask for the first ones")
+            return self._direction(found, metric), None, ()
         limit = found.rank_count if found.rank_count is not None else (1 if found.rank_singular else None)
         within = self._within(found, metrics, dimensions) if len(dimensions) > 1 and limit is not None else ()
         if limit is None and found.ranked is not None and found.within:
             raise Unclear(f"say how many {found.ranked.text} of each {found.within[0].text}")
-        direction = found.rank
-        if direction in ("best", "worst"):
-            better = self.model.metrics[metric].better
-            if better is None:
-                raise Unclear(f"it is not defined whether a high or a low {self.model.label(metric).lower()} is good")
-            direction = "descending" if (better == "higher") == (direction == "best") else "ascending"
-        return direction, limit, within
+        return self._direction(found, metric), limit, within
+
+    def _direction(self, found: Reading, metric: str) -> str | None:
+        if found.rank not in ("best", "worst"):
+            return found.rank
+        better = self.model.metrics[metric].better
+        if better is None:
+            raise Unclear(f"it is not defined whether a high or a low {self.model.label(metric).lower()} is good")
+        return "descending" if (better == "higher") == (found.rank == "best") else "ascending"
 
     def _within(self, found: Reading, metrics: list[str], dimensions: list[str]) -> tuple[str, ...]:
         """The dimensions within each of which it is ranked: "the top 3 products in each region"."""

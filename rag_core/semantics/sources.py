@@ -63,6 +63,11 @@ def supported(model: SemanticModel, metric: str, dimension: str) -> bool:
     )
 
 
+def supported_at(model: SemanticModel, entity: str, dimension: str) -> bool:
+    """Whether the rows of an entity have a dimension."""
+    return any(reaches(model, entity, place.entity) for place in model.dimensions[dimension].sources)
+
+
 def dimension_source(model: SemanticModel, entity: str, dimension: str) -> DimensionSource:
     """The first table of a dimension that an entity's rows can be joined to; raises SemanticError with the reason."""
     fault: SemanticError | None = None

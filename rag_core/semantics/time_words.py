@@ -19,6 +19,11 @@ COUNT = r"(?:\d{1,4}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + r")\
 ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "final": 4}
 ORDINAL = "(?:" + "|".join(ORDINALS) + ")"
 UNIT = r"(?:days?|weeks?|months?|quarters?|years?)\b"
+# Other words of times, which a misspelt one may stand for.
+TIME_WORDS = (
+    "last", "previous", "past", "since", "until", "before", "after", "half", "first", "second", "third", "fourth",
+    "today", "yesterday", "current", "beginning", "start", "year", "quarter", "month", "week",
+)  # fmt: skip
 YEAR = r"(?:19|20)\d\d\b"
 
 

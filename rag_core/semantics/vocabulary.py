@@ -65,7 +65,8 @@ NEGATIONS = (
     "outside of", "but not", "apart from", "not from", "leaving out", "leave out", "not counting", "exclude",
     "non", "ignoring", "not for", "aside from", "with the exception of", "minus", "that are not", "that were not",
     "not by", "not through", "disregarding", "omitting", "with no", "lacking", "who have no", "that have no",
-    "have no", "has no", "had no", "which have no", "not", "excl", "not on", "not with", "beyond",
+    "have no", "has no", "had no", "which have no", "no", "zero", "without any", "not any", "not a single",
+    "not have any", "never had", "not had any", "not", "excl", "not on", "not with", "beyond",
 )  # fmt: skip
 SHARE_PHRASES = (
     "share of", "share", "percentage of", "percent of", "proportion of", "what share", "what share of",
@@ -77,6 +78,31 @@ SHARE_PHRASES = (
     "what portion of", "how many percent of", "share does", "percentage of total", "percentage of the total",
     "in percent of", "as a percentage of", "as percentage of", "as a share of",
 )  # fmt: skip
+# What is asked is one figure less another, or by another.
+GAP_PHRASES = (
+    "gap", "gap between", "difference between", "distance between", "spread between", "gaps between",
+    "differences between",
+)  # fmt: skip
+MINUS_PHRASES = ("minus", "less", "net of", "after deducting", "reduced by", "after deduction of")
+QUOTIENT_PHRASES = ("ratio of", "ratio between", "ratio", "quotient of", "proportion between")
+# "More X than Y": two figures of each row held against one another.
+MORE_WORDS: dict[str, str] = {
+    "more": ">", "fewer": "<", "less": "<", "higher": ">", "lower": "<", "greater": ">", "larger": ">", "smaller": "<",
+}  # fmt: skip
+# Before a figure: rows of which there is none.
+NONE_WORDS = frozenset([
+    "no", "zero", "had no", "have no", "has no", "with no", "without", "without any", "not any", "who have no",
+    "that have no", "which have no", "not a single", "not have any", "never had", "not had any",
+])  # fmt: skip
+PLACES: dict[str, int] = {
+    "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5, "sixth": 6, "seventh": 7,
+    "eighth": 8, "ninth": 9, "tenth": 10,
+}  # fmt: skip
+HOW_MANY = ("how many", "number of", "how many different", "how many distinct", "number of different",
+            "number of distinct", "how many of our", "in how many", "how many unique")  # fmt: skip
+# A state of now, whatever period is named beside it.
+STILL_WORDS = frozenset(["still", "yet", "remain", "remaining", "now", "currently"])
+
 RUNNING_PHRASES = (
     "running total", "running total of", "running totals", "cumulative", "cumulated", "accumulated",
     "cumulatively", "running sum", "running sum of", "cumulative total", "cumulative sum", "cumulative total of",
@@ -152,7 +178,7 @@ COMPARISONS: dict[str, str] = {
     "no less than": ">=", ">=": ">=", "minimum of": ">=", "or more": ">=", "not less than": ">=",
     "no fewer than": ">=", "less than": "<", "fewer than": "<", "below": "<", "under": "<", "lower than": "<",
     "<": "<", "smaller than": "<", "at most": "<=", "no more than": "<=", "up to": "<=", "<=": "<=",
-    "maximum of": "<=", "not more than": "<=",
+    "maximum of": "<=", "not more than": "<=", "exactly": "=", "exceeding the": ">", "short of": "<",
 }  # fmt: skip
 
 GRAINS: dict[str, str] = {
@@ -196,7 +222,9 @@ UNIT_PHRASES: dict[str, str] = {
     "total number of": "count", "count of": "count", "total count of": "count", "as percentage of": "%",
     "what percentage of": "%", "what percent": "%", "what percent of": "%", "what share of": "%",
     "percentage of": "%", "what share": "%", "share of": "%", "how many times": "count",
-    "number of times": "count",
+    "number of times": "count", "how many different": "count", "how many distinct": "count",
+    "number of different": "count", "number of distinct": "count", "in how many": "count", "how many unique": "count",
+    "how many of our": "count",
 }  # fmt: skip
 
 # Values that are also everyday words: they are read as values only beside the name of their dimension.

@@ -43,5 +43,7 @@ def ask_back(match: Match) -> str:
     """The question back to the asker."""
     if not match.ambiguous:
         return f"{match.reason[:1].upper()}{match.reason[1:]}" + ("" if match.reason.endswith(".") else ".")
+    if match.near_misses and match.ambiguous[0].text == match.near_misses[0].word:
+        return " ".join(item.question for item in match.ambiguous)
     question = match.ambiguous[0].question
     return f"{question[:1].upper()}{question[1:].rstrip('.?')}. Which one is meant?"

@@ -15,6 +15,8 @@ from rag_core.semantics.calendar import describe_range, shift_range
 from rag_core.workers.numbers import as_day, as_number, format_number
 
 MAX_TABLE_ROWS = 12
+MAX_NAMES = 12
+_ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _COMPARED = ("_previous", "_year_ago")
 _DERIVED = (*_COMPARED, "_change", "_change_percent", "_share", "_running_total")
 
@@ -88,6 +90,8 @@ def show_cell(value: Any, meaning: ColumnMeaning, *, unit: bool = False) -> str:
 
 def _verb(label: str) -> str:
     """`were` behind a label in the plural: its last word before any bracket or comma ends in a plain s."""
+    if label.startswith("Number of "):
+        return "was"
     head = re.split(r"[(,]", label)[0].split()
     last = head[-1].lower() if head else ""
     return "were" if last.endswith("s") and not last.endswith(("ss", "us", "is")) else "was"
@@ -165,6 +169,10 @@ def _single_row(
         if names and (query is None or query.dimensions or query.grain):
             place = f" of {', '.join(names)}"
         when = period_words(query.time_range if query else None)
+        if names and query is not None and query.order is not None and index == base[0] and query.order_by == "value":
+            shown = show_cell(row[index], meaning, unit=True)
+            sentences.append(f"{', '.join(names)} had the {_which(query)} {_inside(meaning.label)}{when}: {shown}.")
+            continue
         text = f"{meaning.label}{place}{when} {_verb(meaning.label)} {_with_unit(row[index], meaning)}"
         sentences.append(text + _comparison(row, meanings, meaning.name, query) + ".")
     first = base[0]
@@ -214,12 +222,12 @@ def _many_rows(
         top = max(valued, key=lambda pair: pair[0])
         low = min(valued, key=lambda pair: pair[0])
         if query is not None and query.order is not None:
-            best = rows[0]
-            which = "highest" if query.order == "descending" else "lowest"
+            which = _which(query)
             if query.order_by == "value":
                 label = _inside(meaning.label)
-                shown = show_cell(best[index], meaning, unit=True)
-                sentences.append(f"{_key(best, keys, meanings)} had the {which} {label}{where}: {shown}.")
+                tied = [row for row in rows if row[index] == rows[0][index]]
+                shown = show_cell(rows[0][index], meaning, unit=True) + (" each" if len(tied) > 1 else "")
+                sentences.append(f"{_names(tied, keys, meanings)} had the {which} {label}{where}: {shown}.")
             else:
                 sentences.append(f"{meaning.label}{where} by {_labels(keys, meanings)}, the {which} change first.")
         elif top[0] == low[0]:
@@ -227,9 +235,14 @@ def _many_rows(
                 f"{meaning.label}{where} {_verb(meaning.label)} {_with_unit(top[1][index], meaning)} throughout."
             )
         else:
+            highest = [row for number, row in valued if number == top[0]]
+            lowest = [row for number, row in valued if number == low[0]]
+            # What a split leaves out may have had none: the lowest of a count is only the lowest of what is listed.
+            listed = query is not None and query.dimensions and meaning.decimals == 0 and low[0] > 0
+            among = f", of the {len(rows)} listed," if listed else ""
             sentences.append(
-                f"{meaning.label}{where} {_verb(meaning.label)} highest in {_key(top[1], keys, meanings)} with "
-                f"{_with_unit(top[1][index], meaning)} and lowest in {_key(low[1], keys, meanings)} with "
+                f"{meaning.label}{where} {_verb(meaning.label)} highest in {_names(highest, keys, meanings)} with "
+                f"{_with_unit(top[1][index], meaning)} and lowest{among} in {_names(lowest, keys, meanings)} with "
                 f"{_with_unit(low[1][index], meaning)}."
             )
     ranked = query is not None and query.order is not None
@@ -239,6 +252,23 @@ def _many_rows(
         headline_value=rows[0][index] if ranked else None,
         headline_unit=meaning.unit if ranked else "",
     )
+
+
+def _which(query: MetricQuery) -> str:
+    """`highest`, or `second highest` where one place of the ranking is asked."""
+    which = "highest" if query.order == "descending" else "lowest"
+    if query.place is None:
+        return which
+    word = _ORDINALS[query.place - 2] if 2 <= query.place < len(_ORDINALS) + 2 else f"{query.place}th"
+    return f"{word} {which}"
+
+
+def _names(rows: Sequence[Sequence[Any]], keys: Sequence[int], meanings: Sequence[ColumnMeaning]) -> str:
+    """The names of rows that share a value, all of them up to a number that can still be read."""
+    names = [_key(row, keys, meanings) for row in rows[:MAX_NAMES]]
+    if len(rows) > MAX_NAMES:
+        return f"{', '.join(names)} and {len(rows) - MAX_NAMES:,} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _inside(label: str) -> str:

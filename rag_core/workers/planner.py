@@ -26,7 +26,15 @@ from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.describe import describe_query
 from rag_core.semantics.match import Match, Matcher
 from rag_core.semantics.values import ValueIndex
-from rag_core.workers.clauses import Clause, names_leader, read_clauses, stands_alone, without_cause, without_movement
+from rag_core.workers.clauses import (
+    Clause,
+    asks_series,
+    names_leader,
+    read_clauses,
+    stands_alone,
+    without_cause,
+    without_movement,
+)
 from rag_core.workers.figure_asks import as_moved, ask_back, is_after_figure, is_governed, with_change
 from rag_core.workers.handover import first_of
 
@@ -149,14 +157,19 @@ class Planner:
                 # A figure that is not understood beside a question for documents is left out and named; alone, the
                 # documents may still hold it.
                 beside = len(clauses) > 1 and (clause.asks_documents or (clause.asks_name and bool(match.unmatched)))
-                if len(clauses) == 1 or beside or not is_after_figure(match):
+                series = asks_series(clause.text) and not clause.asks_documents
+                beside = beside and not series
+                searched = len(clauses) == 1 or beside or not (series or is_after_figure(match))
+                if searched:
                     searches.append(clause)
                 open_meaning = bool(match.ambiguous) or is_after_figure(match)
                 if open_meaning and not match.unmatched and not clause.asks_documents:
                     clarification = clarification or ask_back(match)
-                figure = is_after_figure(match) and not beside
+                figure = series or (is_after_figure(match) and not beside)
                 if (figure or is_governed(match)) and not clause.asks_documents:
                     unmatched += match.unmatched or tuple(item.text for item in match.ambiguous)
+                if not searched and not match.unmatched and not match.ambiguous:
+                    unmatched.append(clause.text)  # what no step answers is said, never dropped
         if clarification and len(clauses) == 1:
             return [], (), clarification  # a figure with two readings is asked back; documents would only guess at it
         steps += self._search_steps(question, searches, steps, queries, alone=len(clauses) == 1)
@@ -170,7 +183,7 @@ class Planner:
         """
         if match.complete:
             return (match,)
-        if match.ambiguous and not alone and len(match.ambiguous) == 1:
+        if match.ambiguous and not alone and len(match.ambiguous) == 1 and not match.near_misses:
             word, options = match.ambiguous[0].text, match.ambiguous[0].options
             text = without_movement(clause.text) if match.unmatched else clause.text
             readings = [
@@ -336,8 +349,10 @@ def plan_id(question: str, steps: Sequence[Step]) -> str:
         value = step.model_dump(mode="json", exclude={"task", "query"})
         query = value.get("metric_query")
         if isinstance(query, dict):
-            for name in ("limit_by", "keep_empty"):  # plans kept before these fields existed keep their ids
-                if not query.get(name):
+            query.pop("as_of", None)
+            # Plans kept before these fields existed keep their ids.
+            for name in ("limit_by", "keep_empty", "place", "combine", "count_rows"):
+                if query.get(name) in (None, False, [], "none"):
                     query.pop(name, None)
         if isinstance(query, dict) and isinstance(query.get("time_range"), dict):
             query["time_range"] = query["time_range"].get("label")

@@ -98,3 +98,16 @@ def test_paraphrases(bench: Bench) -> None:
 def test_refusals(bench: Bench) -> None:
     figures = bench.run(list(bench.refusals()), verbose=True)
     assert figures["right"] == figures["asked"]
+
+
+def test_the_kinds_that_go_wrong_are_never_answered_wrong(bench: Bench) -> None:
+    figures = bench.run(list(bench.kinds()), verbose=True)
+    assert figures["asked"] >= 144
+    assert figures["wrong"] == 0
+    assert figures["right"] >= 0.75 * figures["asked"]
+
+
+def test_questions_kept_apart_are_never_answered_wrong(bench: Bench) -> None:
+    figures = bench.run([*bench.holdout(), *bench.fresh()], verbose=True)
+    assert figures["wrong"] == 0
+    assert figures["right"] >= 0.9 * figures["asked"]
