@@ -94,6 +94,16 @@ class UserCast(Record):
     implicit: bool = False
 
 
+class CheckedType(Record):
+    """A type whose values are checked by an expression when they are made: a domain, or a type made of one.
+
+    `type` is written as `CatalogColumn.type`, `definition` as the database writes the constraint.
+    """
+
+    type: str
+    definition: str
+
+
 class Inheritance(Record):
     """A table and one that it inherits from, directly or through others; both as (schema, table).
 
@@ -111,7 +121,8 @@ class Catalog(Record):
     `functions` maps a lower-case function name to the most dangerous volatility of its overloads
     (immutable < stable < volatile), empty where the database does not tell. `user_functions` are those of them that
     somebody wrote in this database (neither built in nor of an extension), `user_operators` and `user_casts` the
-    operators and the casts that run a function and are as little built in. `inheritance` leaves partitions out.
+    operators and the casts that run a function and are as little built in, `checked_types` the types whose values are
+    checked. `inheritance` leaves partitions out.
     `closed_schemas` exist, but the role may not look into them, so that their absence from `tables` does not mean they
     were dropped.
     """
@@ -124,6 +135,7 @@ class Catalog(Record):
     user_functions: tuple[str, ...] = ()
     user_operators: tuple[UserOperator, ...] = ()
     user_casts: tuple[UserCast, ...] = ()
+    checked_types: tuple[CheckedType, ...] = ()
     inheritance: tuple[Inheritance, ...] = ()
     search_path: tuple[str, ...] = ("public",)
     closed_schemas: tuple[str, ...] = ()

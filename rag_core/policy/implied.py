@@ -1,4 +1,4 @@
-"""Functions that a statement runs without calling them: behind operators and casts that somebody made.
+"""Functions that a statement runs without calling them: behind operators, casts and domains that somebody made.
 
 Which operator PostgreSQL takes depends on types, which the guard does not know; so an operator counts wherever its
 symbol stands, and a cast wherever its types can meet.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import SqlglotError, TokenError
 
 from rag_core.datamodel.catalog import Catalog, CatalogTable, UserCast
 from rag_core.policy.dialects import reader_for
@@ -63,6 +63,23 @@ class ImpliedCalls:
             for item in catalog.user_casts
             if _refused(functions, item.function)
         ]
+        self._checks = {
+            _last_part(item.type): reason
+            for item in catalog.checked_types
+            for reason in [self._reason(functions, item.definition)]
+            if reason is not None
+        }
+
+    def _reason(self, functions: FunctionGuard, definition: str) -> str | None:
+        """What a domain's check runs that a statement must not; None where it only computes."""
+        try:
+            functions.check_definition(definition)
+        except TokenError:
+            return "its check cannot be read"
+        except Refusal as refusal:
+            return refusal.message
+        symbols = sorted(symbols_of(definition) & self._operators.keys())
+        return f"its check runs {self._operators[symbols[0]]}" if symbols else None
 
     def check(self, text: str, tables: Sequence[CatalogTable]) -> None:
         """Raises Refusal where a statement may run a function of this database's own that the policy does not allow.
@@ -78,15 +95,21 @@ class ImpliedCalls:
                     f"the operator {symbol} has a meaning of this database's own, which runs the function "
                     f"{self._operators[symbol]}: the policy has to name it under functions.allow",
                 )
-        if self._casts:
-            self._check_casts(text, tables)
-
-    def _check_casts(self, text: str, tables: Sequence[CatalogTable]) -> None:
+        if not self._casts and not self._checks:
+            return
         try:
             tree = reader_for(self._dialect, self._dialect).parse(text)[0]
             written = {self._written(node) for node in tree.find_all(exp.DataType)} if tree is not None else set()
         except (SqlglotError, RecursionError):
-            raise _cast_refused(self._casts[0][0]) from None
+            raise Refusal("function_not_allowed", "its casts cannot be read, and some run functions") from None
+        for kind in sorted(written):
+            # An array's type may be written with an underscore in front.
+            reason = self._checks.get(kind.lower()) or self._checks.get(kind.lower().lstrip("_"))
+            if reason is not None:
+                raise Refusal("function_not_allowed", f"a cast to {kind} runs the check of a domain: {reason}")
+        self._check_casts(written, tables)
+
+    def _check_casts(self, written: set[str], tables: Sequence[CatalogTable]) -> None:
         seen = written | {self._kind(column.type) for table in tables for column in table.columns}
         # A type of somebody's own may be made of others (a row, a domain), so any of them may hide any other.
         own_seen, own_written = any(map(str.islower, seen)), any(map(str.islower, written))

@@ -15,6 +15,7 @@ from rag_core.datamodel.catalog import (
     Catalog,
     CatalogColumn,
     CatalogTable,
+    CheckedType,
     ForeignKey,
     Inheritance,
     UniqueKey,
@@ -26,7 +27,7 @@ Rows = list[dict[str, Any]]
 
 
 def read_catalog(connection: psycopg.Connection, *, dialect: str) -> Catalog:
-    """Everything the current role can use, in twelve queries; children of partitioned tables are left out.
+    """Everything the current role can use, in thirteen queries; children of partitioned tables are left out.
 
     Must run in a transaction that nobody else uses: it empties the search path, so that type names and view
     definitions come out qualified, whatever the session's path.
@@ -66,6 +67,9 @@ def read_catalog(connection: psycopg.Connection, *, dialect: str) -> Catalog:
                 implicit=row["implicit"],
             )
             for row in rows("list_casts")
+        ),
+        checked_types=tuple(
+            CheckedType(type=row["type_name"], definition=row["definition"]) for row in rows("list_checked_types")
         ),
         inheritance=tuple(
             Inheritance(

@@ -10,6 +10,7 @@ import pytest
 
 from rag_core.connectors.warehouses import open_warehouse
 from rag_core.datamodel.query import GuardedSql, Limits
+from rag_core.errors import QueryFault
 from rag_core.policy.rules import ColumnRules, FunctionRules, Policy, TableRules
 from rag_core.policy.sql_guard import SqlGuard
 
@@ -38,6 +39,15 @@ CREATE VIEW public.by_operator AS SELECT name % 1 AS x FROM public.tickets;
 CREATE VIEW public.by_cast AS SELECT segment::integer AS x FROM public.tickets;
 CREATE VIEW public.by_view AS SELECT x FROM public.by_function;
 CREATE MATERIALIZED VIEW public.stored AS SELECT public.leak() AS x;
+CREATE FUNCTION public.leak_check(text) RETURNS boolean LANGUAGE plpgsql STABLE SECURITY DEFINER
+AS $$BEGIN RAISE EXCEPTION '%', (SELECT token FROM public.secrets); END$$;
+CREATE DOMAIN public.telling AS text CHECK (public.leak_check(VALUE));
+CREATE DOMAIN public.inner_telling AS public.telling;
+CREATE DOMAIN public.locking AS integer CHECK (pg_advisory_lock(VALUE) IS NULL);
+CREATE DOMAIN public.operating AS text CHECK ((VALUE % 1) IS NULL);
+CREATE DOMAIN public.positive AS integer CHECK (VALUE > 0 AND length(VALUE::text) < 9);
+CREATE TYPE public.pair AS (a public.telling, b integer);
+CREATE VIEW public.by_domain AS SELECT name::public.telling AS x FROM public.tickets;
 CREATE VIEW public.harmless AS SELECT id, upper(name) AS x, id + 1 AS y FROM public.tickets;
 """
 LEAKS = (
@@ -109,3 +119,37 @@ def test_row_types_do_not_tell_hidden_columns(warehouse: Warehouse, sql: str) ->
     told = warehouse.execute(GuardedSql(text=sql, dialect="postgres", limits=Limits())).rows
     assert "token" in str(told)
     assert SqlGuard(policy(), warehouse.snapshot()).check(sql).code in ("table_excluded", "catalog_closed")
+
+
+DOMAINS = (
+    "SELECT 'a'::telling",
+    "SELECT CAST(name AS public.telling) FROM tickets",
+    "SELECT 'a'::inner_telling",
+    "SELECT '{a}'::telling[]",
+    "SELECT '{a}'::_telling",
+    "SELECT '(a,1)'::pair",
+    "SELECT ROW('a', 1)::public.pair",
+    'SELECT (jsonb_populate_record(NULL::pair, \'{"a": "x"}\')).a',
+    'SELECT t.a FROM jsonb_to_recordset(\'[{"a": "x"}]\') AS t(a telling)',
+    "SELECT JSON_VALUE('{\"a\": \"x\"}'::jsonb, '$.a' RETURNING telling)",
+    "SELECT * FROM by_domain",
+    "SELECT 'a'::operating",
+)
+
+
+@pytest.mark.parametrize("sql", DOMAINS)
+def test_checks_of_domains_run_nothing(warehouse: Warehouse, sql: str) -> None:
+    # The route is real: past the guard the check runs a function (which tells the secret, or calls the operator's).
+    with pytest.raises(QueryFault) as caught:
+        warehouse.execute(GuardedSql(text=sql, dialect="postgres", limits=Limits()))
+    assert "SECRET-9c1e" in caught.value.message or "check constraint" in caught.value.message
+    guard = SqlGuard(policy(tables=TableRules()), warehouse.snapshot())
+    assert guard.check(sql).code in ("function_not_allowed", "table_excluded")
+
+
+def test_domains_that_only_compute_stay_open(warehouse: Warehouse) -> None:
+    guard = SqlGuard(policy(functions=FunctionRules(allow=("leak_cast",))), warehouse.snapshot())
+    assert guard.check("SELECT 5::positive").allowed
+    assert guard.check("SELECT 5::locking").code == "function_not_allowed"
+    opened = SqlGuard(policy(functions=FunctionRules(allow=("leak_cast", "leak_check"))), warehouse.snapshot())
+    assert opened.check("SELECT 'a'::telling").allowed
