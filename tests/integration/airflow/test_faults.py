@@ -1,4 +1,4 @@
-"""What kills a night must not hurt it: killed workers and a killed scheduler.
+"""What kills a night must not hurt it: killed workers, scheduler and PostgreSQL, and the same run several times.
 
 On a real Airflow with the sample warehouse. After each fault the batch's run ends well by itself, and the published
 rows are those of an undisturbed run: none lost, none twice. Takes minutes, as Airflow notices by its heartbeats: run it
@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +22,7 @@ import psutil
 import psycopg
 import pytest
 
-from nightshift_airflow.rest import AirflowClient
+from nightshift_airflow.rest import FINAL_STATES, AirflowClient
 from nightshift_airflow.server import AirflowServer
 from rag_core.connectors.embedded import STORE_DATABASE, EmbeddedPostgres
 from rag_core.errors import NightshiftError
@@ -55,11 +57,23 @@ questions:
 """
 QUESTIONS = 45
 DAG = "batch_faults"
-SECONDS = 600.0
+# A machine that does other work too is slow; what ends by itself is waited for.
+SECONDS = 1_800.0
 PUBLISHED = (
     "SELECT question_id, state, status, answer, headline_number FROM reports.fact_answer"
     " WHERE batch = 'faults' AND run_date = %s ORDER BY question_id"
 )
+
+COUNTS = """
+SELECT
+    (SELECT count(*) FROM reports.fact_answer WHERE batch = 'faults' AND run_date = %(run_date)s),
+    (SELECT count(DISTINCT question_id) FROM reports.fact_answer WHERE batch = 'faults' AND run_date = %(run_date)s),
+    (SELECT count(*) FROM reports.dim_run WHERE batch = 'faults' AND run_date = %(run_date)s),
+    (SELECT count(*) FROM reports.fact_answer_cell WHERE batch = 'faults' AND run_date = %(run_date)s),
+    (SELECT count(*) FROM reports.fact_evidence WHERE batch = 'faults' AND run_date = %(run_date)s),
+    (SELECT count(*) FROM reports.fact_validation WHERE batch = 'faults' AND run_date = %(run_date)s),
+    (SELECT count(*) FROM reports.answer_latest WHERE batch = 'faults')
+"""
 
 
 class Night:
@@ -101,6 +115,17 @@ class Night:
     def wait_for_answers(self, run_date: str, count: int = 1) -> None:
         wait(lambda: self.staged(run_date) >= count)
 
+    def kept(self, run_date: str) -> dict[str, int]:
+        """How much of a run date is in each result table, and how many different answers and run ids that is."""
+        with psycopg.connect(self.dsn) as connection:
+            row = connection.execute(COUNTS.encode(), {"run_date": run_date}).fetchone()
+        assert row is not None
+        return dict(zip(("answers", "questions", "runs", "cells", "evidence", "checks", "latest"), row, strict=True))
+
+    def database(self) -> psutil.Process:
+        """The PostgreSQL that holds the metadata, the store and the warehouse."""
+        return psutil.Process(int((self.embedded.folder / "postmaster.pid").read_text().split()[0]))
+
     def follow(self, *runs: str) -> None:
         """Returns when the runs have succeeded, whatever Airflow answers on the way: it may just be starting again."""
         deadline = time.monotonic() + SECONDS
@@ -113,6 +138,20 @@ class Night:
                 time.sleep(2)
             else:
                 return
+
+    def open(self, *runs: str) -> bool:
+        """Whether one of the runs has not come to an end."""
+        return any(self.client.progress(DAG, run).state not in FINAL_STATES for run in runs)
+
+    def published(self, run_date: str) -> int:
+        """How many runs of that date were published, by the audit trail: each in place of the one before."""
+        with psycopg.connect(self.dsn) as connection:
+            row = connection.execute(
+                "SELECT count(*) FROM reports.audit_event WHERE action = 'run.published' AND object = %s",
+                (f"faults@{run_date}",),
+            ).fetchone()
+        assert row is not None
+        return int(row[0])
 
     def _failed(self, runs: tuple[str, ...]) -> bool:
         try:
@@ -206,3 +245,38 @@ def test_a_killed_scheduler(night: Night, undisturbed: list[tuple[Any, ...]]) ->
         process.kill()
     night.follow(run)
     assert night.rows("2026-06-03") == undisturbed
+
+
+def test_a_killed_postgresql(night: Night, undisturbed: list[tuple[Any, ...]]) -> None:
+    """Store, warehouse and Airflow's metadata are gone at once; the parent of Airflow's processes starts them again."""
+    run = night.trigger("2026-06-04")
+    night.wait_for_answers("2026-06-04")
+    before = night.database()
+    before.kill()
+    before.wait(SECONDS)
+    wait(lambda: night.embedded.running)
+    assert night.database().pid != before.pid
+    assert night.staged("2026-06-04") < QUESTIONS, "the fault came when the questions had all been answered"
+    night.follow(run)
+    assert night.rows("2026-06-04") == undisturbed
+    assert night.kept("2026-06-04") == night.kept("2026-06-01")
+
+
+def test_the_same_run_several_times_at_once(night: Night, undisturbed: list[tuple[Any, ...]]) -> None:
+    """Three runs in Airflow, of which it lets one go at a time, and two by the command line beside them."""
+    command = [str(Path(sys.executable).parent / "nightshift"), "batch", "run", "faults", "--date", "2026-06-05"]
+    runs = [night.trigger("2026-06-05") for _ in range(3)]
+    night.wait_for_answers("2026-06-05")
+    beside = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
+    seen = set()
+    while any(process.poll() is None for process in beside) or night.open(*runs):
+        # At no moment a reader finds a part of a run, or two.
+        seen.add(tuple(night.kept("2026-06-05").items()))
+        time.sleep(0.2)
+    assert [process.wait(SECONDS) for process in beside] == [0, 0]
+    night.follow(*runs)
+    assert night.rows("2026-06-05") == undisturbed
+    expected = night.kept("2026-06-01")
+    nothing = {**dict.fromkeys(expected, 0), "latest": expected["latest"]}
+    assert seen <= {tuple(expected.items()), tuple(nothing.items())}
+    assert night.published("2026-06-05") == 5
