@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rag_core.reports.bundle import AnsweredQuestion, History, PastValue, RunBundle
 from rag_core.reports.numbers import describe_change, format_value
+from rag_core.reports.rows import heading_of
 from rag_core.reports.titles import STATE_TITLES, STATUS_TITLES
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")
@@ -49,8 +50,12 @@ def _lines(bundle: RunBundle, history: History) -> Iterator[str]:
 def _question_lines(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> Iterator[str]:
     answer, outcome = item.answer, item.outcome
     published = outcome.state == "published"
-    yield f"## {plain_line(answer.question)}"
+    title, asked = heading_of(item.question, answer.question)
+    yield f"## {plain_line(title)}"
     yield ""
+    if asked:
+        yield f"*{plain_line(asked)}*"
+        yield ""
     yield f"**{STATUS_TITLES[answer.status] if published else STATE_TITLES[outcome.state]}**" + _headline(item, past)
     yield ""
     if outcome.state == "quarantined":

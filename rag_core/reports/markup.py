@@ -50,14 +50,19 @@ def plain_excerpt(text: str, length: int) -> str:
     parts: list[str] = []
     for token in _READER.parse(text):
         if token.type == "inline":
-            parts += [_plain(child) for child in token.children or ()]
+            words = "".join(_plain(child) for child in token.children or ())
+            # A quoted row of a table has lost the header that would make it one.
+            is_row = words.startswith("|") and words.endswith("|")
+            parts.append(" · ".join(cell.strip() for cell in words.strip("|").split("|")) if is_row else words)
         elif token.type in ("fence", "code_block"):
             parts.append(token.content)
         elif token.type in ("td_close", "th_close"):
             parts.append(" · ")
+        elif token.type == "tr_close":
+            parts[-1:] = ["; "]
         elif token.nesting < 0:
             parts.append(" ")
-    line = re.sub(r"(?: ·)+(?= *$|  )", "", " ".join("".join(parts).split()))
+    line = " ".join("".join(parts).split()).rstrip(";").rstrip()
     if len(line) <= length:
         return line
     # A word that is longer than the whole is cut; no other one is.

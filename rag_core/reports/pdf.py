@@ -15,15 +15,18 @@ from markdown_it.tree import SyntaxTreeNode
 
 from rag_core.errors import ConfigurationError
 from rag_core.reports.bundle import History, RunBundle
+from rag_core.reports.markup import plain_excerpt
 from rag_core.reports.numbers import format_value
 from rag_core.reports.render import question_view
-from rag_core.reports.rows import clean_text
+from rag_core.reports.rows import clean_text, headings_below
 from rag_core.reports.titles import STATE_TITLES, VERDICT_TITLES
 
 _TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
 # Paper is for reading: the HTML report and the tables have every row and the whole passage.
 MAX_ROWS = 40
 MAX_PASSAGE = 1_500
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_PERIOD = re.compile(r"(?:[A-Z]\w* )?\d{4}|\d{4}-\d{2}-\d{2}")
 _DARK = re.compile(r"<style>@media \(prefers-color-scheme: dark\).*?</style>", re.DOTALL)
 # Typst refuses what no text may hold; the same characters are taken out of the HTML report.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
@@ -102,11 +105,12 @@ def _document(bundle: RunBundle, history: History) -> dict[str, Any]:
 def _item(view: dict[str, Any]) -> dict[str, Any]:
     answer, outcome = view["answer"], view["outcome"]
     kept_back = outcome.state == "quarantined"
+    body = [] if kept_back else text_blocks(answer.text)
     headline = view["headline"] or ""
     change = f"{view['change']} since {view['change_since'].isoformat()}" if view["change"] else ""
     return {
-        "title": answer.question,
-        "short": view["question"].title or answer.question,
+        "title": view["title"],
+        "asked": view["asked"],
         "badge": view["badge_title"],
         "kind": view["badge"],
         "glance": headline or view["summary"],
@@ -114,9 +118,9 @@ def _item(view: dict[str, Any]) -> dict[str, Any]:
         "change": change,
         "notices": list(_notices(view)),
         # Paper goes on to others: what the checks kept back is in the HTML report for whoever decides.
-        "body": [] if kept_back else text_blocks(answer.text),
+        "body": body,
         "charts": [] if kept_back else [{"svg": _DARK.sub("", c["svg"]), "text": c["text"]} for c in view["charts"]],
-        "results": [] if kept_back else [_result(result) for result in view["results"]],
+        "results": [] if kept_back else [_result(result, body, headline) for result in view["results"]],
         "passages": [] if kept_back else [_passage(entry["passage"]) for entry in view["passages"]],
         "checks": [
             [
@@ -147,28 +151,53 @@ def _notices(view: dict[str, Any]) -> Iterator[str]:
             yield finding.message
 
 
-def _result(result: dict[str, Any]) -> dict[str, Any]:
+def _result(result: dict[str, Any], body: Sequence[Block], headline: str) -> dict[str, Any]:
     evidence = result["evidence"]
     rows = result["rows"][:MAX_ROWS]
     left_out = evidence.result.row_count - len(rows)
+    count = f"{evidence.result.row_count} row{'' if evidence.result.row_count == 1 else 's'}"
+    single = len(rows) == 1 and len(rows[0]) == 1 and rows[0][0] in headline
+    if not left_out and (single or any(_shows(block, rows) for block in body)):
+        # Paper is read from its beginning to its end: rows that the answer shows are not set a second time.
+        return {
+            "marker": evidence.marker,
+            "task": evidence.task,
+            "headers": [],
+            "numeric": [],
+            "rows": [],
+            "note": f"{count}, shown with the answer",
+            "sql": evidence.sql,
+        }
     return {
         "marker": evidence.marker,
         "task": evidence.task,
         "headers": result["headers"],
         "numeric": result["numeric"],
         "rows": rows,
-        "note": f"{evidence.result.row_count} rows" + (f", {left_out} not shown" if left_out else ""),
+        "note": count + (f", {left_out} not shown" if left_out else ""),
         "sql": evidence.sql,
     }
 
 
+def _shows(block: Block, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a block of the answer is a table of these rows; the answer writes a day that begins a period as such."""
+    if block["kind"] != "table" or not rows:
+        return False
+    written = [["".join(run["text"] for run in cell).strip() for cell in row] for row in block["rows"][1:]]
+    return [len(row) for row in written] == [len(row) for row in rows] and all(
+        said == cell.strip() or (_DAY.fullmatch(cell) is not None and _PERIOD.fullmatch(said) is not None)
+        for said_row, row in zip(written, rows, strict=True)
+        for said, cell in zip(said_row, row, strict=True)
+    )
+
+
 def _passage(passage: Any) -> dict[str, Any]:
     quotes = [quote for quote in passage.quotes if quote]
-    text = "\n".join(quotes) if quotes else passage.text
+    text = "\n".join(plain_excerpt(quote, MAX_PASSAGE) for quote in quotes or [passage.text])
     page = f", page {passage.page}" if passage.page else ""
     return {
         "marker": passage.marker,
-        "title": " › ".join((passage.title, *passage.heading_path)),
+        "title": " › ".join((passage.title, *headings_below(passage))),
         "where": f"{passage.path}{page}",
         "text": text if len(text) <= MAX_PASSAGE else f"{text[: MAX_PASSAGE - 1]}…",
     }
@@ -183,7 +212,9 @@ def _blocks(node: SyntaxTreeNode, depth: int = 0) -> Iterator[Block]:
             yield {"kind": "code", "text": child.content.rstrip("\n")}
         elif child.type == "table":
             rows = [row for part in child.children for row in part.children]
-            yield {"kind": "table", "rows": [[_inline(cell) for cell in row.children] for row in rows]}
+            right = ["right" in str(cell.attrs.get("style", "")) for cell in rows[0].children]
+            cells = [[_inline(cell) for cell in row.children] for row in rows]
+            yield {"kind": "table", "rows": cells, "numeric": right}
         else:
             yield from _blocks(child, depth + (child.type == "list_item"))
 

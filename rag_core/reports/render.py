@@ -14,9 +14,9 @@ from markupsafe import Markup
 from rag_core.datamodel.evidence import SqlEvidence
 from rag_core.reports.bundle import AnsweredQuestion, History, PastValue, RunBundle
 from rag_core.reports.charts import choose_chart, data_uri, describe_chart, draw_chart
-from rag_core.reports.markup import answer_html, passage_html
+from rag_core.reports.markup import answer_html, passage_html, plain_excerpt
 from rag_core.reports.numbers import describe_change, format_value
-from rag_core.reports.rows import clean_text, meanings_of, with_unit
+from rag_core.reports.rows import clean_text, heading_of, headings_below, meanings_of, with_unit
 from rag_core.reports.sparkline import draw_sparkline
 from rag_core.reports.titles import STATE_TITLES, STATUS_TITLES, VERDICT_TITLES
 
@@ -76,9 +76,12 @@ def question_view(item: AnsweredQuestion, past: tuple[PastValue, ...], *, draw: 
     if published and answer.headline_value is not None and _is_single(item):
         headline = format_value(answer.headline_value, decimals=decimals, unit=answer.headline_unit)
         change = describe_change(answer.headline_value, values[-1].value) if values else None
+    title, asked = heading_of(item.question, answer.question)
     markers = {evidence.marker for evidence in answer.sql} | {passage.marker for passage in answer.documents}
     return {
         "anchor": anchor,
+        "title": title,
+        "asked": asked,
         "question": item.question,
         "answer": answer,
         "outcome": outcome,
@@ -96,7 +99,11 @@ def question_view(item: AnsweredQuestion, past: tuple[PastValue, ...], *, draw: 
         "wide": any(len(evidence.result.columns) > MAX_NARROW_COLUMNS for evidence in answer.sql),
         "results": [_result_view(evidence) for evidence in answer.sql],
         "passages": [
-            {"passage": passage, "body": Markup(passage_html(passage.text, passage.quotes))}
+            {
+                "passage": passage,
+                "path": headings_below(passage),
+                "body": Markup(passage_html(passage.text, passage.quotes)),
+            }
             for passage in answer.documents
         ],
         "failed_checks": [check for check in outcome.checks if check.verdict in ("fail", "error")],
@@ -109,8 +116,7 @@ def _summary(item: AnsweredQuestion) -> str:
     if item.outcome.state == "quarantined":
         return "Kept back by the checks; a person decides."
     first = next((part for part in re.split(r"\n\s*\n", item.answer.text.strip()) if part.strip()), "")
-    line = " ".join(_MARKER.sub("", first).split())
-    return line if len(line) <= MAX_SUMMARY else f"{line[: MAX_SUMMARY - 1].rsplit(' ', 1)[0]}…"
+    return plain_excerpt(_MARKER.sub("", first), MAX_SUMMARY)
 
 
 def _is_single(item: AnsweredQuestion) -> bool:

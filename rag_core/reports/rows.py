@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from rag_core.datamodel.evidence import ColumnMeaning, SqlEvidence
+from rag_core.datamodel.evidence import ColumnMeaning, Passage, SqlEvidence
 from rag_core.datamodel.query import cell_to_json
 from rag_core.datamodel.question import Batch, Question
 from rag_core.reports.bundle import AnsweredQuestion, RunBundle
@@ -54,6 +54,21 @@ def question_row(batch: Batch, question: Question, run_date: date) -> Row:
 def plain_title(question: Question) -> str:
     """A question's title, else its text; a date that each run fills in is named: `{last_year}` -> last year."""
     return _PLACEHOLDER.sub(lambda match: match[1].replace("_", " "), question.title or question.text)
+
+
+def heading_of(question: Question, asked: str) -> tuple[str, str]:
+    """What a report says above an answer: the question's title with the text that was asked below it, else that text.
+
+    `asked` is the text as it was asked, with the dates of the run.
+    """
+    title = plain_title(question) if question.title else asked
+    return title, "" if title.strip().casefold() == asked.strip().casefold() else asked
+
+
+def headings_below(passage: Passage) -> tuple[str, ...]:
+    """The headings above a passage without the first where that is the document's title once more."""
+    path = passage.heading_path
+    return path[1:] if path and path[0].strip().casefold() == passage.title.strip().casefold() else path
 
 
 def run_row(bundle: RunBundle, report_path: str) -> Row:

@@ -20,7 +20,7 @@ from nightshift_airflow.page.auth import Person
 from nightshift_airflow.page.csrf import FIELD, find_nonce, keep_nonce, sign
 from rag_core.reports.markup import plain_excerpt
 from rag_core.reports.numbers import format_value
-from rag_core.reports.rows import clean_text
+from rag_core.reports.rows import clean_text, headings_below
 from rag_core.reports.titles import STATE_TITLES, STATUS_TITLES, VERDICT_TITLES
 
 FOLDER = Path(__file__).parent
@@ -121,6 +121,7 @@ def _environment() -> Environment:
         duration=_duration,
         short=_short,
         excerpt=plain_excerpt,
+        headings=headings_below,
     )
     environment.globals.update(
         status_titles=STATUS_TITLES, state_titles=STATE_TITLES, verdict_titles=VERDICT_TITLES, query=urlencode

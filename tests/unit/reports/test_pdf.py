@@ -70,6 +70,56 @@ def test_a_report_is_a_pdf_with_the_answer_its_rows_and_its_statement() -> None:
         assert part in said, part
 
 
+def _pages(pdf: bytes) -> list[str]:
+    from io import BytesIO
+
+    from docling_parse.pdf_parser import DoclingPdfParser
+
+    document = DoclingPdfParser(loglevel="fatal").load(BytesIO(pdf))
+    pages = [document.get_page(number) for number in range(1, document.number_of_pages() + 1)]
+    return [" ".join(cell.text for cell in page.textline_cells) for page in pages]
+
+
+def _with(bundle: RunBundle, *, rows: list[tuple[Any, ...]], columns: dict[str, str], text: str) -> RunBundle:
+    (item,) = bundle.items
+    answer = item.answer.model_copy(update={"text": text, "sql": (sql_evidence(columns, *rows),)})
+    question = item.question.model_copy(update={"chart": "none"})
+    changed = item.model_copy(update={"answer": answer, "question": question})
+    return bundle.model_copy(update={"items": (changed,)})
+
+
+def test_rows_that_the_answer_shows_are_not_set_twice() -> None:
+    rows: list[tuple[Any, ...]] = [(date(2026, 1, 1), Decimal(41)), (date(2026, 4, 1), Decimal(57))]
+    columns = {"quarter": "date", "orders": "bigint"}
+    table = "So it was.\n\n| Quarter | Orders |\n| --- | ---: |\n| Q1 2026 | 41 |\n| Q2 2026 | 57 |"
+    said = _read(render_pdf(_with(_bundle(""), rows=rows, columns=columns, text=table), {}))
+    assert said.count("57") == 1
+    assert "2 rows, shown with the answer" in said
+    for other in (table.replace("57", "58"), table.rsplit("\n", 1)[0], "Orders rose."):
+        said = _read(render_pdf(_with(_bundle(""), rows=rows, columns=columns, text=other), {}))
+        assert "shown with the answer" not in said
+        assert "2026-04-01" in said
+
+
+@pytest.mark.parametrize("lines", [0, 10, 20, 30])
+def test_a_table_that_fits_on_a_page_is_not_broken(lines: int) -> None:
+    rows: list[tuple[Any, ...]] = [(f"place {number:02}", Decimal(number)) for number in range(20)]
+    text = "\n\n".join(f"Line {number}." for number in range(lines))
+    pages = _pages(render_pdf(_with(_bundle(""), rows=rows, columns={"place": "text", "n": "bigint"}, text=text), {}))
+    holding = [page for page in pages if "place 0" in page or "place 1" in page]
+    assert len(holding) == 1
+    assert all(f"place {number:02}" in holding[0] for number in range(20))
+
+
+def test_a_title_is_the_heading_and_the_text_stands_below() -> None:
+    bundle = _bundle("It rose.")
+    (item,) = bundle.items
+    question = item.question.model_copy(update={"title": "Revenue, by region"})
+    said = _read(render_pdf(bundle.model_copy(update={"items": (item.model_copy(update={"question": question}),)}), {}))
+    assert said.count("Revenue, by region") == 2  # at a glance, and above the answer
+    assert said.count("What was revenue by region?") == 1
+
+
 def test_nothing_in_the_data_is_taken_for_markup() -> None:
     said = _read(render_pdf(_bundle(EVIL, title=EVIL), {}))
     for part in ('#eval("1+1")', "#let x = 1", "$x^2$", "@ref", "// gone", "<b>b</b>"):

@@ -8,12 +8,20 @@ from typing import Any
 
 import pytest
 
-from rag_core.datamodel.evidence import ColumnMeaning
+from rag_core.datamodel.evidence import ColumnMeaning, Passage, Scores
 from rag_core.datamodel.question import Question
 from rag_core.reports.markdown import harmless, plain_line
-from rag_core.reports.markup import answer_html, passage_html
+from rag_core.reports.markup import answer_html, passage_html, plain_excerpt
 from rag_core.reports.numbers import describe_change, format_value
-from rag_core.reports.rows import clean_text, plain_title, split_headline, typed_values, with_unit
+from rag_core.reports.rows import (
+    clean_text,
+    heading_of,
+    headings_below,
+    plain_title,
+    split_headline,
+    typed_values,
+    with_unit,
+)
 from rag_core.reports.sparkline import draw_sparkline
 
 
@@ -119,3 +127,47 @@ def test_a_title_names_the_dates_that_each_run_fills_in() -> None:
     question = Question(question_id="revenue", text="What was revenue by month in {last_year}?")
     assert plain_title(question) == "What was revenue by month in last year?"
     assert plain_title(question.model_copy(update={"title": "Revenue of {this_quarter}"})) == "Revenue of this quarter"
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "shown"),
+    [
+        ("It rose.", 100, "It rose."),
+        (
+            "# Terms\n\n- **Air** freight\n- `MS-200`, see [the list](x.md)",
+            100,
+            "Terms Air freight MS-200, see the list",
+        ),
+        ("| Route | Days |\n| --- | ---: |\n| Sea | 19 |\n| Air | 2 |", 100, "Route · Days; Sea · 19; Air · 2"),
+        ("| Sea, Gothenburg | 19 days |", 100, "Sea, Gothenburg · 19 days"),
+        ("one two three", 9, "one two…"),
+        ("one two three", 13, "one two three"),
+        ("<b>bold</b> & more", 100, "<b>bold</b> & more"),
+        ("", 100, ""),
+    ],
+)
+def test_an_excerpt_is_plain_words(text: str, length: int, shown: str) -> None:
+    assert plain_excerpt(text, length) == shown
+
+
+def test_a_title_stands_above_the_text_that_was_asked() -> None:
+    question = Question(question_id="a", text="What was revenue in {last_month}?", title="Revenue of {last_month}")
+    assert heading_of(question, "What was revenue in June 2026?") == (
+        "Revenue of last month",
+        "What was revenue in June 2026?",
+    )
+    bare = Question(question_id="a", text="What was revenue?")
+    assert heading_of(bare, "What was revenue?") == ("What was revenue?", "")
+    same = Question(question_id="a", text="What was revenue?", title="what was revenue? ")
+    assert heading_of(same, "What was revenue?") == ("what was revenue? ", "")
+
+
+@pytest.mark.parametrize(
+    ("title", "path", "below"),
+    [("Terms", ("Terms", "Air"), ("Air",)), ("Terms", ("Air", "Terms"), ("Air", "Terms")), ("", (), ())],
+)
+def test_a_document_s_title_is_said_once(title: str, path: tuple[str, ...], below: tuple[str, ...]) -> None:
+    passage = Passage(
+        rank=1, chunk_id=1, document_id="d", path="a.md", title=title, text="t", heading_path=path, scores=Scores(rrf=1)
+    )
+    assert headings_below(passage) == below
