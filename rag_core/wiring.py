@@ -168,11 +168,14 @@ class Services:
 
     def _open_warehouse(self, dsn: str) -> Warehouse:
         from rag_core.connectors.gate import StatementLimits  # noqa: PLC0415
+        from rag_core.connectors.shared_turns import SharedTurns  # noqa: PLC0415
         from rag_core.connectors.warehouses import open_warehouse  # noqa: PLC0415 - drivers
 
         given = self.settings.warehouse
         limits = StatementLimits(max_concurrent=given.max_concurrent_statements, per_minute=given.statements_per_minute)
-        return open_warehouse(dsn, timezone=given.timezone, limits=limits)
+        return open_warehouse(
+            dsn, timezone=given.timezone, limits=limits, turns=lambda name, rate: SharedTurns(self.store, name, rate)
+        )
 
     @cached_property
     def policy(self) -> Policy:

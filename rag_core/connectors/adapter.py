@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple, Self
 
 from rag_core.connectors.base import QueryCost
-from rag_core.connectors.gate import StatementGate, StatementLimits
+from rag_core.connectors.gate import StatementGate, StatementLimits, Turns
 from rag_core.connectors.rows import Row
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.query import GuardedSql, QueryResult, ResultColumn, TruncatedBy
@@ -57,6 +57,10 @@ class WarehouseAdapter(ABC):
         view._principal = principal
         view._owns_connections = False
         return view
+
+    def share_turns(self, turns: Turns) -> None:
+        """Lets statements wait for turns that others take too, for this warehouse and its views."""
+        self._gate.turns = turns
 
     def snapshot(self) -> Catalog:
         """Reads the schema that the principal can use."""

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from rag_core.datamodel.base import Record
 from rag_core.errors import ServiceUnavailable
@@ -16,14 +17,44 @@ WAIT_SECONDS = 120.0
 
 
 class StatementLimits(Record):
-    """What one process may ask of a warehouse.
+    """What may be asked of a warehouse.
 
-    `max_concurrent` statements run at once, which is also the size of the pool of connections. `per_minute` statements
-    begin within any 60 seconds, None for no bound; plans and catalog reads count like questions.
+    `max_concurrent` statements run at once in one process, which is also the size of its pool of connections.
+    `per_minute` statements begin within any 60 seconds, None for no bound; plans and catalog reads count like
+    questions. Whether that bound is this process's or that of all is up to the gate's turns.
     """
 
     max_concurrent: int = 4
     per_minute: int | None = None
+
+
+class Turns(Protocol):
+    """Hands out turns at a rate. Safe to use from several threads."""
+
+    def take(self) -> float:
+        """Takes a turn: 0 where there was one, else the seconds until one may be free."""
+        ...
+
+
+class OwnTurns:
+    """Turns of this process alone."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
+        self._per_minute = per_minute
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._begun: deque[float] = deque()
+
+    def take(self) -> float:
+        """Takes a turn: 0 where there was one, else the seconds until one is free."""
+        with self._lock:
+            now = self._clock()
+            while self._begun and now - self._begun[0] >= MINUTE_SECONDS:
+                self._begun.popleft()
+            if len(self._begun) < self._per_minute:
+                self._begun.append(now)
+                return 0.0
+            return self._begun[0] + MINUTE_SECONDS - now
 
 
 class StatementGate:
@@ -49,8 +80,8 @@ class StatementGate:
         self._clock = clock
         self._sleep = sleep
         self._slots = threading.BoundedSemaphore(limits.max_concurrent)
-        self._lock = threading.Lock()
-        self._begun: deque[float] = deque()
+        # A warehouse that several processes ask is given shared turns in place of these.
+        self.turns: Turns | None = OwnTurns(limits.per_minute, clock) if limits.per_minute is not None else None
 
     @contextmanager
     def statement(self) -> Iterator[None]:
@@ -68,18 +99,11 @@ class StatementGate:
             self._slots.release()
 
     def _keep_rate(self, ends: float) -> None:
-        if self.limits.per_minute is None:
-            return
-        while True:
-            with self._lock:
-                now = self._clock()
-                while self._begun and now - self._begun[0] >= MINUTE_SECONDS:
-                    self._begun.popleft()
-                if len(self._begun) < self.limits.per_minute:
-                    self._begun.append(now)
-                    return
-                pause = self._begun[0] + MINUTE_SECONDS - now
-            if now + pause > ends:
+        while self.turns is not None:
+            pause = self.turns.take()
+            if pause <= 0:
+                return
+            if self._clock() + pause > ends:
                 raise ServiceUnavailable(
                     f"{self.limits.per_minute} statements a minute are allowed, and no turn comes within "
                     f"{self._wait:g} seconds (NIGHTSHIFT_WAREHOUSE__STATEMENTS_PER_MINUTE)"
