@@ -1,7 +1,7 @@
 """Looks, before a batch runs, whether the warehouse's schema still carries its questions.
 
 A breaking change touches a question if the question's kept plan reads what changed. Renames that are proven do not stop
-anybody: they are followed when the question is asked, unless the old name means another column now. An incomplete
+anybody: they are followed when the question is asked, unless the old name means something else now. An incomplete
 snapshot stops nobody either, since what it lacks was not dropped.
 """
 
@@ -19,6 +19,8 @@ from rag_core.datamodel.base import Record
 from rag_core.datamodel.drift import DriftEvent, DriftRules, Lineage, OnBreaking
 from rag_core.datamodel.question import Batch
 from rag_core.errors import ConfigurationError, NightshiftError
+from rag_core.schema.cautions import tell_change
+from rag_core.schema.check import schema_moved
 from rag_core.schema.decisions import accept_events, map_event
 from rag_core.schema.drift import detect_drift
 from rag_core.schema.events import event_of
@@ -123,9 +125,10 @@ class SchemaGate:
             raise ConfigurationError(f"event {unknown[0]} is not one that this batch waits for")
         lineage = self._lineage()
         for event in events:
-            if event.change.kind == "column_renamed" and event.change.confidence == 1:
+            if event.change.kind in _RENAMED and event.change.confidence == 1:
+                what = "table" if event.change.column is None else "column"
                 raise ConfigurationError(
-                    f"event {event.event_id}: {event.change.object} means another column now: what reads it must be "
+                    f"event {event.event_id}: {event.change.object} means another {what} now: what reads it must be "
                     "corrected before the change is accepted"
                 )
             target = named.get(event.event_id)
@@ -142,13 +145,17 @@ class SchemaGate:
             map_event(self._store, str(event.event_id), wanted, actor=actor, note=_NOTE, lineage=lineage)
 
     def _freshen(self) -> str:
-        """Checks the schema unless that was done of late; what went wrong with the check, in a sentence."""
+        """Checks the schema unless that was done of late and nothing was written since; what went wrong, in a sentence.
+
+        Whether something was written can only be told where the warehouse has a state.
+        """
         with self._store.connection() as connection:
             row = connection.execute(
                 statement("drift/find_last_check"),
                 {"prefix": f"{self._warehouse.dialect}:", "minutes": self._rules.max_age_minutes},
             ).fetchone()
-        if row is not None and row[2] and row[1] != "incomplete":
+        recent = row is not None and row[2] and row[1] != "incomplete"
+        if recent and not schema_moved(self._warehouse, self._store, None):
             return ""
         report = detect_drift(self._warehouse, self._store, actor="batch", rules=self._rules, lineage=self._lineage())
         if report.status not in ("incomplete", "held"):
@@ -196,14 +203,11 @@ _NOTE = "decided for a batch that waited"
 def tell(event: DriftEvent) -> str:
     """What an event means for a question that reads the object, in one sentence."""
     change = event.change
-    if change.kind == "column_renamed" and change.confidence == 1:
+    if change.kind in _RENAMED and change.confidence == 1:
         return f"{tell_reused(event)} (event {event.event_id})"
     if change.kind in _TOLD_BY_NAME:
         return f"{tell_event(event)} (event {event.event_id})"
-    kind = change.kind.replace("_", " ")
-    values = " -> ".join(" ".join(value.split()) for value in (change.before, change.after) if value)
-    since = event.opened_at.date().isoformat()
-    return f"{change.object}: {kind}{f' ({values})' if values else ''} since {since} (event {event.event_id})"
+    return tell_change(event)
 
 
 def read_mapping(text: str) -> dict[int, str]:

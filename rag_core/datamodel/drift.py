@@ -20,6 +20,7 @@ ChangeKind = Literal[
     "table_removed",
     "table_renamed",
     "table_moved",
+    "table_recreated",
     "table_kind_changed",
     "column_added",
     "column_removed",

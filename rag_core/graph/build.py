@@ -83,6 +83,7 @@ class Orchestrator:
         max_retries: how often a failed step is tried again, at most twice.
         identity: who the warehouse is asked as, without secrets; what is looked up in it is then kept in the store.
         looks: most statements for looking up values, and as many for joins; None for no bound.
+        watched: the warehouse whose schema is checked, where `warehouse` is asked as somebody else than the login.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Orchestrator:
         max_retries: int = MAX_RETRIES,
         identity: str | None = None,
         looks: int | None = None,
+        watched: Warehouse | None = None,
     ) -> None:
         cache = RunCache()
         self._answers = AnswerCache(cache)
@@ -114,7 +116,7 @@ class Orchestrator:
         self._semantic_model = semantic_model
         self._chat_model = chat_model
         self._keeper = self._make_keeper(store)
-        self._mender = self._make_mender(store)
+        self._mender = self._make_mender(store, warehouse, watched)
         self._limit, self._seconds = FIXED_SUPERSTEPS + SUPERSTEPS_PER_STEP * question_steps, question_seconds
         self._checkpoints = checkpoints
         self._replay: Replay = replay
@@ -154,15 +156,16 @@ class Orchestrator:
             chat_model=self._chat_model.model_id if self._chat_model is not None else "",
         )
 
-    def _make_mender(self, store: Store | None) -> SchemaMender | None:
+    def _make_mender(self, store: Store | None, warehouse: Warehouse, watched: Warehouse | None) -> SchemaMender | None:
         if store is None:
             return None
         return SchemaMender(
-            self._warehouse,
+            warehouse,
             store,
             self._catalog_cache,
             rules=self._guard.policy.drift,
             lineage=lambda: model_lineage(self._semantic_model),
+            watched=watched,
         )
 
     def _mend(self, sql: str, name: str) -> tuple[Mended, SqlGuard]:

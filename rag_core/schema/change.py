@@ -13,6 +13,7 @@ SEVERITIES: dict[ChangeKind, DriftSeverity] = {
     "table_removed": "breaking",
     "table_renamed": "breaking",
     "table_moved": "breaking",
+    "table_recreated": "breaking",
     "table_kind_changed": "risky",
     "column_added": "compatible",
     "column_removed": "breaking",

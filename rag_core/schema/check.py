@@ -15,12 +15,12 @@ from rag_core.connectors.store import Store
 from rag_core.datamodel.catalog import Catalog, CatalogTable
 from rag_core.datamodel.drift import Change, DriftReport, DriftRules, Lineage
 from rag_core.errors import QueryFault, ServiceUnavailable
+from rag_core.schema.baseline import Side
 from rag_core.schema.events import active_events, touch_events
 from rag_core.schema.lineage import read_plan_lineage
 from rag_core.schema.profiles import Profiler, save_profiles
 from rag_core.schema.reconcile import (
     MASS,
-    Side,
     compare_sides,
     compare_with_baseline,
     record_comparison,
@@ -102,6 +102,31 @@ def detect_drift(
         if report.status != "unchanged":
             logger.info("schema drift: %s, %d changes", report.status, len(report.changes))
         return report
+
+
+def schema_moved(warehouse: SchemaSource, store: Store, catalog: Catalog | None) -> bool:
+    """Whether the schema is another than when it was last checked; False before the first check.
+
+    Args:
+        warehouse: asked for its state where it has one, which reads nothing of the schema.
+        store: where snapshots are kept.
+        catalog: the schema as the caller knows it, for warehouses without a state; None where the caller's is no use.
+
+    A warehouse that does not tell its state may have changed: the check that follows finds out why. Raises
+    ServiceUnavailable where the store cannot be reached.
+    """
+    try:
+        name, state = _read_state(warehouse)
+    except (QueryFault, ServiceUnavailable):
+        return True
+    if not state and catalog is None:
+        return False
+    described = describe(catalog) if catalog is not None and not state else None
+    with store.connection() as connection:
+        last = find_snapshot(connection, described.warehouse if described is not None else name)
+    if last is None:
+        return False
+    return last.state != state if described is None else last.fingerprint != described.fingerprint
 
 
 def store_clock(connection: psycopg.Connection) -> datetime:

@@ -9,13 +9,21 @@ import psycopg
 
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
+from rag_core.datamodel.catalog import CatalogTable
 from rag_core.datamodel.drift import DriftEvent, Lineage
 from rag_core.errors import ConfigurationError
 from rag_core.schema.events import FoundEvent, active_events, decide_event, find_event, save_rename_decision
 from rag_core.schema.lineage import read_plan_lineage
 from rag_core.schema.mappings import take_back
 from rag_core.schema.reconcile import MASS, compare_with_baseline, record_comparison, side_of
-from rag_core.schema.snapshots import find_baseline, find_snapshot, read_digests, read_tables, save_baseline
+from rag_core.schema.snapshots import (
+    find_baseline,
+    find_snapshot,
+    read_digests,
+    read_tables,
+    save_baseline,
+    save_tables,
+)
 
 _GONE = frozenset({"column_removed", "table_removed"})
 _RENAMED = frozenset({"column_renamed", "table_renamed", "table_moved"})
@@ -124,8 +132,7 @@ def map_event(
             raise ConfigurationError(f"event {item.event.event_id} is {change.kind}: only what vanished can be mapped")
         full = target if "." in target or change.column is None else f"{change.table}.{target}"
         _require_target(connection, item, full)
-        if change.column is None:
-            _reopen_added(connection, item.warehouse, full, moment)
+        _reopen_added(connection, item, full, moment)
         _confirm(connection, item, full, actor, moment)
         decide_event(connection, item.event, "map", actor=actor, moment=moment, target=full, note=note)
         settle(connection, item.warehouse, actor=actor, moment=moment, lineage=lineage)
@@ -225,10 +232,24 @@ def _require_target(connection: psycopg.Connection, item: FoundEvent, target: st
         raise ConfigurationError(f"{target} did not appear: event {number} is of a column, and there is no such column")
 
 
-def _reopen_added(connection: psycopg.Connection, warehouse: str, name: str, moment: datetime) -> None:
-    """Takes a table that was noted as added out of the accepted schema, so that it can be what another one became."""
-    added = connection.execute(statement("drift/find_added_table"), {"warehouse": warehouse, "object": name}).fetchone()
-    baseline = find_baseline(connection, warehouse) or {}
-    if added is not None and any(".".join(key) == name for key in baseline):
-        kept = {key: digest for key, digest in baseline.items() if ".".join(key) != name}
-        save_baseline(connection, warehouse, kept, moment)
+def _reopen_added(connection: psycopg.Connection, item: FoundEvent, target: str, moment: datetime) -> None:
+    """Takes what was noted as added out of the accepted schema, so that it can be what another one became."""
+    baseline = find_baseline(connection, item.warehouse) or {}
+    change = item.event.change
+    name = target if change.column is None else f"{change.table}.{target.rpartition('.')[2]}"
+    added = connection.execute(statement("drift/find_added"), {"warehouse": item.warehouse, "object": name}).fetchone()
+    if added is None:
+        return
+    if change.column is None:
+        kept = {key: digest for key, digest in baseline.items() if ".".join(key) != target}
+    else:
+        digests = [digest for key, digest in baseline.items() if ".".join(key) == change.table]
+        tables = read_tables(connection, digests).values()
+        kept = {**baseline, **save_tables(connection, [_without(table, name) for table in tables])}
+    if kept != baseline:
+        save_baseline(connection, item.warehouse, kept, moment)
+
+
+def _without(table: CatalogTable, name: str) -> CatalogTable:
+    columns = tuple(column for column in table.columns if f"{table.qualified_name}.{column.name}" != name)
+    return table.model_copy(update={"columns": columns})

@@ -203,11 +203,11 @@ def _diff_references(
     for identity, key in lost.items():
         successor = next((item for item in found if item[0] == identity[0]), None)
         if successor is None:
-            changes.append(maker.make("foreign_key_removed", table, before=_reference(key)))
+            changes.append(maker.make("foreign_key_removed", table, before=tell_reference(key)))
         else:
-            new = _reference(found.pop(successor))
-            changes.append(maker.make("foreign_key_changed", table, before=_reference(key), after=new))
-    changes.extend(maker.make("foreign_key_added", table, after=_reference(key)) for key in found.values())
+            new = tell_reference(found.pop(successor))
+            changes.append(maker.make("foreign_key_changed", table, before=tell_reference(key), after=new))
+    changes.extend(maker.make("foreign_key_added", table, after=tell_reference(key)) for key in found.values())
     return changes
 
 
@@ -215,7 +215,8 @@ def _primary(table: CatalogTable) -> tuple[str, ...]:
     return next((key.columns for key in table.keys if key.primary), ())
 
 
-def _reference(key: ForeignKey) -> str:
+def tell_reference(key: ForeignKey) -> str:
+    """A reference as changes of it name it."""
     return f"({', '.join(key.columns)}) -> {key.target} ({', '.join(key.target_columns)})"
 
 

@@ -9,11 +9,12 @@ from rag_core.datamodel.drift import Affected, Change, ChangeKind, Effect, Linea
 from rag_core.datamodel.question import Question
 
 # Changes after which a statement over the object still runs, but may say something else.
-_SILENT: frozenset[ChangeKind] = frozenset(
+SILENT: frozenset[ChangeKind] = frozenset(
     {
         "type_narrowed",
         "type_changed",
         "column_recreated",
+        "table_recreated",
         "became_nullable",
         "generation_changed",
         "enum_value_added",
@@ -82,7 +83,7 @@ def _with_affected(
     by_star: defaultdict[str, list[Lineage]],
 ) -> Change:
     found: dict[tuple[str, str, str], Affected] = {}
-    named = change.kind in _SILENT or change.kind in _BREAKING
+    named = change.kind in SILENT or change.kind in _BREAKING
     if named:
         entries = by_table[change.table] if change.column is None else by_column[change.object]
         effect: Effect = "breaks" if change.kind in _BREAKING else "may_change_answer"

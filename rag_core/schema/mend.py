@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
@@ -10,7 +12,8 @@ from rag_core.connectors.store import Store
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.drift import DriftRules, Lineage
-from rag_core.errors import QueryFault
+from rag_core.schema.cautions import find_cautions
+from rag_core.schema.check import detect_drift, schema_moved
 from rag_core.schema.events import find_events_by_name
 from rag_core.schema.reads import read_names
 from rag_core.schema.renames import Renames, undo_renames
@@ -18,6 +21,9 @@ from rag_core.schema.repair import pending_renames
 from rag_core.schema.reused import advise_reused, find_reused
 from rag_core.schema.rewrite import RepairFault, rewrite_sql
 from rag_core.schema.unknown import explain_unknown, tell_event
+
+# How often a process that answers question after question asks the warehouse whether its schema changed.
+NOTICE_SECONDS = 60.0
 
 
 class CatalogSource(Protocol):
@@ -57,6 +63,9 @@ class SchemaMender:
         schema: the kept schema; it is read anew where it proves out of date.
         rules: section `drift` of the policy.
         lineage: gives what reads the schema besides kept plans, for events that are found on the way.
+        watched: the warehouse under the login's own role, where `warehouse` is asked as somebody else: what a person
+            may not read was not taken from everybody.
+        clock: monotonic seconds.
     """
 
     def __init__(
@@ -67,8 +76,14 @@ class SchemaMender:
         *,
         rules: DriftRules | None = None,
         lineage: Callable[[], Sequence[Lineage]] = tuple,
+        watched: Warehouse | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._warehouse = warehouse
+        self._own_schema = watched is None
+        self._warehouse = watched if watched is not None else warehouse
+        self._clock = clock
+        self._noticing = threading.Lock()
+        self._noticed_at: float | None = None
         self._store = store
         self._schema = schema
         self._rules = rules
@@ -90,6 +105,9 @@ class SchemaMender:
             rules=self._rules,
             lineage=self._lineage,
         )
+        taken = self._taken(sql, catalog)
+        if taken is not None:
+            return Mended(message=taken, drift=True)
         stale = found.object is not None and _holds(catalog, found.object) == found.drift
         refreshed = found.kind not in ("invented", "quoting", "unclear") and stale
         now = self._schema.refresh() if refreshed else catalog
@@ -103,14 +121,41 @@ class SchemaMender:
             return unmended.model_copy(update={"message": f"{found.message}; {confirm}"})
         return self._follow(sql, now, unmended) if found.kind == "renamed" else unmended
 
-    def require_names(self, columns: Sequence[str]) -> None:
-        """Raises QueryFault where a statement reads, as `schema.table.column`, a name that means another column now."""
+    def require_names(self, names: Sequence[str]) -> tuple[str, ...]:
+        """What an answer from these names, `schema.table` and `schema.table.column`, has to say of undecided changes.
+
+        A schema that changed since the last check is checked first. Raises QueryFault where a statement reads a name
+        that means something else now, ServiceUnavailable where the store or the warehouse cannot be reached.
+        """
         catalog = self._schema.current()
+        self._notice(catalog)
+        with self._store.connection() as connection:
+            return find_cautions(connection, f"{catalog.dialect}:{catalog.database}", names)
+
+    def _taken(self, sql: str, catalog: Catalog) -> str | None:
+        """What is to be said where a statement reads a table whose name means another table now.
+
+        Its columns are then unknown for that reason, whatever they are called elsewhere.
+        """
+        try:
+            tables = read_names(sql, catalog.dialect, search_path=catalog.search_path).tables
+        except ValueError:
+            return None
         with self._store.connection() as connection:
             reused = find_reused(connection, f"{catalog.dialect}:{catalog.database}")
-        event = next((reused[name] for name in columns if name in reused), None)
-        if event is not None:
-            raise QueryFault("other", advise_reused(event))
+        return next((advise_reused(reused[table]) for table in tables if table in reused), None)
+
+    def _notice(self, catalog: Catalog) -> None:
+        """Checks the schema where it changed since the last check; looks for that once in a while."""
+        with self._noticing:
+            if self._noticed_at is not None and self._clock() - self._noticed_at < NOTICE_SECONDS:
+                return
+            if schema_moved(self._warehouse, self._store, catalog if self._own_schema else None):
+                detect_drift(self._warehouse, self._store, actor="question", rules=self._rules, lineage=self._lineage())
+                if self._own_schema and not hasattr(self._warehouse, "schema_state"):
+                    # It was held against the kept schema, which would prove out of date again and again.
+                    self._schema.refresh()
+            self._noticed_at = self._clock()
 
     def _follow(self, sql: str, now: Catalog, unmended: Mended) -> Mended:
         renames = pending_renames(self._store, now)

@@ -1,7 +1,8 @@
 """Which table and which column of a later snapshot is which of the earlier one. Pure.
 
-Names decide first, so that a table that is rebuilt every night is no drift. Where a name vanished, PostgreSQL's
-(object id, attribute number) proves what it is called now; elsewhere a rename is only proposed.
+Names decide first, so that a table that is rebuilt every night is no drift. Where a name vanished, or where the tables
+behind names changed places, PostgreSQL's (object id, attribute number) proves what each is called now; elsewhere a
+rename is only proposed.
 """
 
 from __future__ import annotations
@@ -93,9 +94,10 @@ def pair_tables(
     decisions: RenameDecisions,
 ) -> TablePairs:
     """Pairs tables by name, then by what people decided, then by proof, then by likeness."""
-    pairs = [TablePair(table, after[key]) for key, table in before.items() if key in after]
-    gone = {table.qualified_name: table for key, table in before.items() if key not in after}
-    new = {table.qualified_name: table for key, table in after.items() if key not in before}
+    taken = _taken_names(before, after) if proving else frozenset()
+    pairs = [TablePair(table, after[key]) for key, table in before.items() if key in after and key not in taken]
+    gone = {table.qualified_name: table for key, table in before.items() if key not in after or key in taken}
+    new = {table.qualified_name: table for key, table in after.items() if key not in before or key in taken}
     for old, name in _confirmed(decisions.confirmed, gone, new):
         pairs.append(TablePair(gone.pop(old), new.pop(name)))
     if proving:
@@ -106,8 +108,35 @@ def pair_tables(
                 pairs.append(TablePair(gone.pop(old), new.pop(match.qualified_name)))
     found, lost = _by_likeness(list(gone.values()), list(new.values()), threshold, decisions)
     pairs.extend(found)
-    taken = {pair.after.qualified_name for pair in found}
-    return TablePairs(tuple(pairs), tuple(lost), tuple(table for name, table in new.items() if name not in taken))
+    likely = {pair.after.qualified_name for pair in found}
+    return TablePairs(tuple(pairs), tuple(lost), tuple(table for name, table in new.items() if name not in likely))
+
+
+def _taken_names(before: Mapping[Key, CatalogTable], after: Mapping[Key, CatalogTable]) -> frozenset[Key]:
+    """Names behind which another table stands now, while the one that had the name is there under another.
+
+    The other table is one that was watched under a name of its own, or a new one with less than half of the columns.
+    A new table that has more of them is taken for the same, built anew with the old one kept aside.
+    """
+    earlier = {table.object_id: key for key, table in before.items() if table.object_id is not None}
+    later = {table.object_id: key for key, table in after.items() if table.object_id is not None}
+    places: dict[Key, Key] = {}
+    for key, table in before.items():
+        other = after.get(key)
+        place = later.get(table.object_id) if table.object_id is not None else None
+        if other is None or place is None or place == key:
+            continue
+        columns = {column.name for column in other.columns}
+        kept = sum(column.name in columns for column in table.columns)
+        if other.object_id in earlier or 2 * kept < len(table.columns):
+            places[key] = place
+    # A name to which a table moved must be free for it: not one behind which its own table was built anew.
+    while blocked := [
+        key for key, place in places.items() if place in before and place in after and place not in places
+    ]:
+        for key in blocked:
+            del places[key]
+    return frozenset(places)
 
 
 def _by_likeness(

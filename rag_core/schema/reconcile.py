@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 import psycopg
 
 from rag_core.datamodel.catalog import Catalog, CatalogTable
-from rag_core.datamodel.drift import Change, DriftEvent, DriftRules, Lineage
+from rag_core.datamodel.drift import Change, ChangeKind, DriftEvent, DriftRules, Lineage
+from rag_core.schema.accepted import UNDECIDED
+from rag_core.schema.baseline import Side, advance_baseline
 from rag_core.schema.change import ChangeMaker
 from rag_core.schema.diff import diff_catalogs, matches
 from rag_core.schema.events import (
@@ -23,22 +25,12 @@ from rag_core.schema.events import (
 from rag_core.schema.impact import find_affected
 from rag_core.schema.profiles import read_profiles
 from rag_core.schema.reused import mark_reused
-from rag_core.schema.snapshots import Digests, Key, StoredSnapshot, find_baseline, read_tables, save_baseline
+from rag_core.schema.snapshots import Digests, Key, StoredSnapshot, find_baseline, read_tables
 
 MASS = "mass_disappearance"
-_UNDECIDED = frozenset({"open", "rejected"})
-_RENAMED = frozenset({"column_renamed", "table_renamed", "table_moved"})
 _NAMES_SHOWN = 5
-
-
-class Side(NamedTuple):
-    """A schema as it is now: digests, and a way to get at the tables that are needed."""
-
-    warehouse: str
-    digests: Digests
-    tables: Callable[[Iterable[Key]], list[CatalogTable]]
-    closed_schemas: tuple[str, ...]
-    taken_at: datetime
+# With a table, what was to be said of its columns is gone too.
+_WHOLE = frozenset({"table_removed", "access_lost"})
 
 
 class Comparison(NamedTuple):
@@ -149,14 +141,13 @@ def record_comparison(
 ) -> Recorded:
     """Opens new events, closes those whose difference is gone, and accepts the tables on which all is decided."""
     reverted = []
-    changed = {change.object for change in comparison.changes}
-    retired = [event.event_id for event in comparison.over if event.state not in _UNDECIDED]
+    retired = [event.event_id for event in comparison.over if event.state not in UNDECIDED]
     if retired:
         retire_events(connection, retired)
     for event in comparison.over:
-        if event.state not in _UNDECIDED:
+        if event.state not in UNDECIDED:
             continue
-        if event.change.object in changed:
+        if any(_replaces(change, event.change) for change in comparison.new):
             decide_event(connection, event, "supersede", actor=actor, moment=moment)
         else:
             decide_event(connection, event, "revert", actor=actor, moment=moment)
@@ -174,52 +165,19 @@ def record_comparison(
     return Recorded(tuple(reverted), open_events)
 
 
-def advance_baseline(connection: psycopg.Connection, now: Side, moment: datetime) -> int:
-    """Accepts the present form of every table on which nothing waits for a decision. Returns how many events do.
-
-    Decided events of those tables retire with it: their difference is the accepted schema now.
-    """
-    active = active_events(connection, now.warehouse)
-    undecided = {event.change.table for event in active.values() if event.state in _UNDECIDED}
-    baseline = find_baseline(connection, now.warehouse) or {}
-    moved_to = {
-        event.change.after: event.change.table
-        for event in active.values()
-        if event.change.kind in ("table_renamed", "table_moved")
-    }
-    # Views and references follow a rename without being changed themselves; they wait with it.
-    rename_waits = any(event.change.kind in _RENAMED and event.state in _UNDECIDED for event in active.values())
-    named = {event.change.table for event in active.values()}
-    accepted: Digests = {}
-    for key, digest in baseline.items():
-        name = ".".join(key)
-        follows = rename_waits and name not in named and key in now.digests
-        if name in undecided or follows:
-            accepted[key] = digest
-    for key, digest in now.digests.items():
-        name = ".".join(key)
-        origin = moved_to.get(name, name)
-        # A new table is watched at once, even where another is missed: `map` still takes it as what that one became.
-        if origin not in undecided:
-            accepted.setdefault(key, digest)
-    if accepted != baseline:
-        save_baseline(connection, now.warehouse, accepted, moment)
-    settled = [
-        event.event_id
-        for event in active.values()
-        if event.state not in _UNDECIDED and _settled(event, accepted, now, undecided)
-    ]
-    if settled:
-        retire_events(connection, settled)
-    return sum(event.state == "open" for event in active.values())
-
-
-def _settled(event: DriftEvent, accepted: Digests, now: Side, undecided: set[str]) -> bool:
-    if event.change.table in undecided:
+def _replaces(change: Change, earlier: Change) -> bool:
+    """Whether a new change stands in the place of an earlier one, so that the earlier one was not undone."""
+    if change.table != earlier.table or change.kind.endswith(("_added", "_gained")):
         return False
-    if event.change.kind == "table_added":
-        return any(".".join(key) == event.change.table for key in accepted)
-    return True
+    if change.column is None and change.kind in _WHOLE:
+        return True
+    parted = earlier.column is None and change.kind == earlier.kind
+    same = change.object == earlier.object and _family(change.kind) in (_family(earlier.kind), "column", "table")
+    return same or parted
+
+
+def _family(kind: ChangeKind) -> str:
+    return kind.partition("_")[0]
 
 
 def _catalog(side: Side, keys: Iterable[Key]) -> Catalog:

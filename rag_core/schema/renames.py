@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rag_core.datamodel.catalog import Catalog, CatalogTable
 from rag_core.datamodel.drift import Change
 
-_TABLE_KINDS = ("table_renamed", "table_moved")
+TABLE_RENAMES = frozenset({"table_renamed", "table_moved"})
 
 
 class Renames(NamedTuple):
@@ -38,7 +38,7 @@ def proven_renames(changes: Iterable[Change]) -> Renames:
     for change in changes:
         if change.confidence < 1.0 or change.after is None:
             continue
-        if change.kind in _TABLE_KINDS:
+        if change.kind in TABLE_RENAMES:
             tables[change.table] = change.after
         elif change.kind == "column_renamed" and change.column is not None:
             columns[(change.table, change.column)] = change.after

@@ -52,13 +52,23 @@ def describe(catalog: Catalog) -> Described:
     digests: Digests = {}
     contents: dict[str, str] = {}
     for table in catalog.tables:
-        text = table.model_dump_json(exclude=_UNSTORED, exclude_defaults=True)
-        digest = hashlib.sha256(text.encode()).hexdigest()
+        digest, text = _described(table)
         digests[(table.schema_name, table.name)] = digest
         contents[digest] = text
     whole = [list(catalog.closed_schemas), [[*key, digests[key]] for key in sorted(digests)]]
     fingerprint = hashlib.sha256(json.dumps(whole, ensure_ascii=False).encode()).hexdigest()
     return Described(catalog, digests, contents, fingerprint)
+
+
+def save_tables(connection: psycopg.Connection, tables: Iterable[CatalogTable]) -> Digests:
+    """Stores tables that are of no snapshot; their digests."""
+    digests: Digests = {}
+    contents: dict[str, str] = {}
+    for table in tables:
+        digest, contents[digest] = _described(table)
+        digests[(table.schema_name, table.name)] = digest
+    _insert_tables(connection, contents, contents)
+    return digests
 
 
 def save_snapshot(
@@ -74,12 +84,7 @@ def save_snapshot(
     state: str = "",
 ) -> int:
     """Stores a snapshot; digests that are `known` to be stored already are not sent again. Returns its id."""
-    sent = sorted(set(described.contents) - set(known))
-    if sent:
-        connection.execute(
-            statement("drift/insert_tables"),
-            {"digests": sent, "contents": [described.contents[digest] for digest in sent]},
-        )
+    _insert_tables(connection, described.contents, set(described.contents) - set(known))
     return _insert(
         connection,
         warehouse=described.warehouse,
@@ -202,6 +207,20 @@ def digests_to_json(digests: Mapping[Key, str]) -> list[list[str]]:
 def digests_from_json(value: list[list[str]]) -> Digests:
     """The inverse of `digests_to_json`."""
     return {(schema_name, name): digest for schema_name, name, digest in value}
+
+
+def _described(table: CatalogTable) -> tuple[str, str]:
+    """The digest of a table and the text that is stored under it."""
+    text = table.model_dump_json(exclude=_UNSTORED, exclude_defaults=True)
+    return hashlib.sha256(text.encode()).hexdigest(), text
+
+
+def _insert_tables(connection: psycopg.Connection, contents: Mapping[str, str], wanted: Iterable[str]) -> None:
+    sent = sorted(wanted)
+    if sent:
+        connection.execute(
+            statement("drift/insert_tables"), {"digests": sent, "contents": [contents[digest] for digest in sent]}
+        )
 
 
 def _insert(connection: psycopg.Connection, **parameters: Any) -> int:

@@ -55,7 +55,8 @@ class SqlWorker:
 
     `mend` is asked where a statement names something that is not there: given the statement and the name, it says what
     became of it, and gives the guard over the schema as it is now. `check_joins` raises QueryFault where a statement
-    that nobody approved joins what does not belong together, `check_names` where a column's name means another one now.
+    that nobody approved joins what does not belong together; `check_names` where a name means something else now, and
+    gives what an answer has to say of changes that nobody has decided on.
     `known` tells values and joins for the schema card.
     """
 
@@ -66,7 +67,7 @@ class SqlWorker:
     chat_model: ChatModel | None = None
     mend: Callable[[str, str], tuple[Mended, Guard]] | None = None
     check_joins: Callable[[GuardedSql], None] | None = None
-    check_names: Callable[[Sequence[str]], None] | None = None
+    check_names: Callable[[Sequence[str]], tuple[str, ...]] | None = None
     known: Callable[[], Known] | None = None
 
     def run(
@@ -117,7 +118,7 @@ class SqlWorker:
             worker = replace(self, guard=mended[1])
             outcome = worker._act(step, mended[0].sql, meanings, attempt, confidence, strategy)
             notes += [mended[0].message] if mended[0].message else []
-        return outcome.model_copy(update={"repaired": repaired, "followed": tuple(notes)}), usage
+        return outcome.model_copy(update={"repaired": repaired, "followed": (*notes, *outcome.followed)}), usage
 
     def _mended(self, outcome: StepOutcome) -> tuple[Mended, Guard] | None:
         """What the schema's history says of an unknown name; None where nothing unknown was named."""
@@ -146,15 +147,16 @@ class SqlWorker:
                 suggestions=verdict.suggestions,
             )
             return self._failed(step, attempt, fault)
+        cautions: tuple[str, ...] = ()
         try:
             if self.check_names is not None:
-                self.check_names(verdict.columns)
+                cautions = self.check_names((*verdict.tables, *verdict.columns))
             self.warehouse.explain(verdict.query)
             if strategy == "model" and self.check_joins is not None:
                 self.check_joins(verdict.query)
             result = self.warehouse.execute(verdict.query)
         except QueryFault as error:
-            return self._failed(step, attempt, fault_of(error, sql))
+            return self._failed(step, attempt, _with_cautions(fault_of(error, sql), cautions))
         evidence = SqlEvidence(
             marker="",
             step_id=step.step_id,
@@ -167,7 +169,7 @@ class SqlWorker:
             confidence=confidence,
             strategy=strategy,
         )
-        return StepOutcome(step_id=step.step_id, attempt=attempt, sql=evidence)
+        return StepOutcome(step_id=step.step_id, attempt=attempt, sql=evidence, followed=cautions)
 
     def _think(self, model: ChatModel, step: SqlStep, run_date: date, feedback: str) -> tuple[SqlThought, Usage]:
         prompt = load_prompt("write_sql")
@@ -200,6 +202,13 @@ def _told(outcome: StepOutcome, mended: Mended) -> StepOutcome:
         # A name that is gone is not one that was misspelt: nothing similar is put in its place without a person.
         update = {"message": mended.message, "suggestions": ()}
     return outcome.model_copy(update={"fault": outcome.fault.model_copy(update=update)})
+
+
+def _with_cautions(fault: Fault, cautions: tuple[str, ...]) -> Fault:
+    """The fault with the undecided changes of what the statement reads; a name that is gone is explained elsewhere."""
+    if not cautions or fault.fault_class in ("unknown_table", "unknown_column"):
+        return fault
+    return fault.model_copy(update={"message": f"{fault.message.rstrip('.')}; {'; '.join(cautions)}"})
 
 
 def _share(value: float) -> float:

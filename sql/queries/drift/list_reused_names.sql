@@ -13,6 +13,8 @@ WHERE
     warehouse = %(warehouse)s
     AND active
     AND severity = 'breaking'
-    AND kind IN ('column_renamed', 'column_recreated')
+    AND kind IN (
+        'column_renamed', 'column_recreated', 'table_renamed', 'table_moved', 'table_recreated'
+    )
     AND state IN ('open', 'rejected')
 ORDER BY event_id

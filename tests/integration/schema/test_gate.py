@@ -205,10 +205,19 @@ def test_kept_questions_are_paused_rows_and_a_refused_batch_fails(company: Compa
     assert company.events()  # nothing was decided
 
 
-def test_batch_checks_the_schema_itself_where_nobody_did_of_late(company: Company) -> None:
+def test_batch_checks_the_schema_itself_where_nobody_did_of_late_or_it_changed_since(company: Company) -> None:
+    def look(**rules: int) -> int:
+        before = company.checks()
+        assert _held(company.gate(DriftRules(**rules)).look(company.batch())) == held
+        return company.checks() - before
+
+    held: list[str] = []
+    assert look() == 0
+    assert look(max_age_minutes=0) == 1
     company.playground.run("ALTER TABLE margins DROP freight_cost")
-    assert _held(company.gate().look(company.batch())) == []
-    assert _held(company.gate(DriftRules(max_age_minutes=0)).look(company.batch())) == ["freight"]
+    held = ["freight"]
+    assert look() == 1
+    assert look() == 0
 
 
 def test_schema_that_cannot_be_checked_pauses_nobody(company: Company) -> None:
