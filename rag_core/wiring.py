@@ -49,6 +49,7 @@ class Services:
         self.settings = settings
         self._guard: tuple[Catalog, SqlGuard] | None = None
         self._principals: dict[str, Services] = {}
+        self._login_warehouse: Warehouse | None = None
         self._writer: TableWriter | None = None
 
     def __enter__(self) -> Services:
@@ -90,6 +91,7 @@ class Services:
             ):
                 other.__dict__[name] = getattr(self, name)
             other.__dict__["warehouse"] = self._warehouse_of(principal)
+            other._login_warehouse = self.warehouse
             other.__dict__["warehouse_identity"] = self._identity_of(principal)
             self._principals[principal] = other
         return self._principals[principal]
@@ -301,6 +303,7 @@ class Services:
             identity=self.warehouse_identity,
             # Half of a minute's statements are left to the question.
             looks=None if per_minute is None else per_minute // 4,
+            watched=self._login_warehouse,
         )
 
     @cached_property
