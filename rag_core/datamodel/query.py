@@ -81,12 +81,26 @@ class Limits(Record):
     timeout_seconds: float = 30.0
 
 
+class ExpressionJoin(Record):
+    """Two columns of different tables that a statement compares by an expression of each, as in `lower(a) = lower(b)`.
+
+    `left` and `right` are `schema.table.column`; `left_form` and `right_form` the expressions in the warehouse's
+    dialect, in which the column is called `joined_value`; just that where a side is the column itself.
+    """
+
+    left: str
+    left_form: str
+    right: str
+    right_form: str
+
+
 class GuardedSql(Record):
     """One read-only statement that the SQL guard has let through. Only `rag_core.policy.sql_guard` makes one.
 
     `text` is in the dialect of the warehouse and contains no parameter placeholders. `own_limit` is the statement's own
     outermost LIMIT, so that a result of just that many rows is not mistaken for a complete count. `joins` are the pairs
-    of `schema.table.column` of different tables that it compares. `row_limited` are the tables of which not all rows
+    of `schema.table.column` of different tables that it compares, `expression_joins` those that it compares by
+    expressions. `row_limited` are the tables of which not all rows
     can be seen, by the database's row policies or by the policy's filters.
     """
 
@@ -97,6 +111,7 @@ class GuardedSql(Record):
     limits: Limits = Limits()
     own_limit: int | None = None
     joins: tuple[tuple[str, str], ...] = ()
+    expression_joins: tuple[ExpressionJoin, ...] = ()
     row_limited: tuple[str, ...] = ()
 
 

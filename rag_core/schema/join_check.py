@@ -12,7 +12,7 @@ import shlex
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import sqlglot
 from sqlglot import exp
@@ -22,6 +22,8 @@ from rag_core.datamodel.base import Record
 from rag_core.datamodel.catalog import Catalog, CatalogColumn
 from rag_core.datamodel.query import GuardedSql, GuardVerdict, Limits
 from rag_core.errors import QueryFault
+from rag_core.policy.dialects import reader_for
+from rag_core.policy.joins import VALUE
 from rag_core.policy.names import name_rules
 from rag_core.schema.join_probe import MAX_ROWS
 from rag_core.schema.joins import Join
@@ -30,10 +32,20 @@ from rag_core.schema.types import same_family
 logger = logging.getLogger(__name__)
 
 JoinFaultKind = Literal["type_mismatch", "rejected", "needs_approval", "empty", "fan_out"]
-Sides = tuple[str, tuple[str, ...], str, tuple[str, ...]]
 # A look that takes longer than this says nothing; the question goes on without it.
 PROBE_SECONDS = 5.0
 LEAST_CONFIDENCE = 0.8
+
+
+class Sides(NamedTuple):
+    """Two tables with the columns that are compared, and the expression of each column that is, "" for the column."""
+
+    left_table: str
+    left_columns: tuple[str, ...]
+    right_table: str
+    right_columns: tuple[str, ...]
+    left_forms: tuple[str, ...]
+    right_forms: tuple[str, ...]
 
 
 class JoinFault(Record):
@@ -92,7 +104,7 @@ class JoinCheck:
 
     def fault(self, query: GuardedSql) -> JoinFault | None:
         """The first fault among the statement's joins, in order of their names; None where all hold."""
-        for sides in self._sides(query.joins):
+        for sides in self._sides(query):
             found = self._judge(sides)
             if found is not None and (found.kind != "fan_out" or _counts_rows(query)):
                 return found
@@ -106,21 +118,26 @@ class JoinCheck:
 
     # ------------------------------------------------------------------ inside
 
-    def _sides(self, pairs: Iterable[tuple[str, str]]) -> list[Sides]:
+    def _sides(self, query: GuardedSql) -> list[Sides]:
         """The pairs of columns by pair of tables: two tables may be joined on several columns."""
-        by_tables: defaultdict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-        for left, right in pairs:
+        pairs = [((left, ""), (right, "")) for left, right in query.joins]
+        for join in query.expression_joins:
+            forms = ["" if form == VALUE else form for form in (join.left_form, join.right_form)]
+            pairs.append(((join.left, forms[0]), (join.right, forms[1])))
+        by_tables: defaultdict[tuple[str, str], list[tuple[str, str, str, str]]] = defaultdict(list)
+        for (left, left_form), (right, right_form) in pairs:
             left_table, _, left_column = left.rpartition(".")
             right_table, _, right_column = right.rpartition(".")
             if left_table in self._tables and right_table in self._tables:
-                by_tables[left_table, right_table].append((left_column, right_column))
-        return [
-            (left, tuple(one for one, _ in columns), right, tuple(other for _, other in columns))
-            for (left, right), columns in sorted(by_tables.items())
-        ]
+                by_tables[left_table, right_table].append((left_column, right_column, left_form, right_form))
+        found = []
+        for (left, right), compared in sorted(by_tables.items()):
+            left_columns, right_columns, left_forms, right_forms = zip(*compared, strict=True)
+            found.append(Sides(left, left_columns, right, right_columns, left_forms, right_forms))
+        return found
 
     def _judge(self, sides: Sides) -> JoinFault | None:
-        left_table, left_columns, right_table, right_columns = sides
+        left_table, left_columns, right_table, right_columns, left_forms, right_forms = sides
         pairs = [
             frozenset((f"{left_table}.{left}", f"{right_table}.{right}"))
             for left, right in zip(left_columns, right_columns, strict=True)
@@ -129,9 +146,10 @@ class JoinCheck:
         refused = any(join is not None and join.decided == "rejected" for join in known)
         if not refused and not self._declared.isdisjoint(pairs):
             return None
-        for left, right in zip(left_columns, right_columns, strict=True):
+        for left, right, *forms in zip(left_columns, right_columns, left_forms, right_forms, strict=True):
             one, other = self._column(left_table, left), self._column(right_table, right)
-            if one is not None and other is not None and not same_family(one.type, other.type):
+            # The types of expressions are the database's own affair.
+            if not any(forms) and one is not None and other is not None and not same_family(one.type, other.type):
                 return _fault(
                     sides, "type_mismatch", f"{left} is {one.type} and {right} is {other.type}: they do not compare"
                 )
@@ -156,14 +174,15 @@ class JoinCheck:
         return self._judge_values(sides)
 
     def _judge_values(self, sides: Sides) -> JoinFault | None:
-        left_table, left_columns, right_table, right_columns = sides
         counts = self._look(sides)
         if counts is None:
             return None
         left_rows, left_values, right_rows, right_values, matched = counts
         if left_rows and right_rows and matched == 0 and max(left_rows, right_rows) < MAX_ROWS:
             return _fault(sides, "empty", "no value of one side is found on the other")
-        unique = self._is_unique(left_table, left_columns) or self._is_unique(right_table, right_columns)
+        unique = self._is_unique(sides.left_table, sides.left_columns, sides.left_forms) or self._is_unique(
+            sides.right_table, sides.right_columns, sides.right_forms
+        )
         if not unique and left_values < left_rows and right_values < right_rows and matched:
             return _fault(
                 sides,
@@ -173,8 +192,10 @@ class JoinCheck:
             )
         return None
 
-    def _is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        return any(set(key.columns) <= set(columns) for key in self._tables[table].keys)
+    def _is_unique(self, table: str, columns: tuple[str, ...], forms: tuple[str, ...]) -> bool:
+        # A key says nothing of its expressions: lower(code) may repeat where code does not.
+        bare = {column for column, form in zip(columns, forms, strict=True) if not form}
+        return any(set(key.columns) <= bare for key in self._tables[table].keys)
 
     def _column(self, table: str, name: str) -> CatalogColumn | None:
         return self._tables[table].column(name)
@@ -199,8 +220,7 @@ class JoinCheck:
         return counts
 
     def _statement(self, sides: Sides) -> str:
-        left_table, left_columns, right_table, right_columns = sides
-        names = [f"v{number}" for number in range(len(left_columns))]
+        names = [f"v{number}" for number in range(len(sides.left_columns))]
         distinct: Mapping[str, exp.Select] = {
             side: exp.select(*(exp.column(name) for name in names)).distinct().from_(side) for side in ("l", "r")
         }
@@ -215,25 +235,33 @@ class JoinCheck:
             exp.alias_(exp.select(exp.Count(this=exp.Star())).from_(matched.subquery("m")).subquery(), "matched"),
         )
         query = (
-            query.with_("l", as_=self._rows(left_table, left_columns, names), copy=False)
-            .with_("r", as_=self._rows(right_table, right_columns, names), copy=False)
+            query.with_("l", as_=self._rows(sides.left_table, sides.left_columns, sides.left_forms, names), copy=False)
+            .with_("r", as_=self._rows(sides.right_table, sides.right_columns, sides.right_forms, names), copy=False)
             .with_("ld", as_=distinct["l"], copy=False)
             .with_("rd", as_=distinct["r"], copy=False)
         )
         return query.sql(dialect=self._warehouse.dialect)
 
-    def _rows(self, table: str, columns: tuple[str, ...], names: list[str]) -> exp.Select:
+    def _rows(self, table: str, columns: tuple[str, ...], forms: tuple[str, ...], names: list[str]) -> exp.Select:
         found = self._tables[table]
-        rows = exp.select(
-            *(
-                exp.alias_(exp.Column(this=self._rules.identifier(column)), name)
-                for column, name in zip(columns, names, strict=True)
-            )
-        ).from_(exp.Table(this=self._rules.identifier(found.name), db=self._rules.identifier(found.schema_name)))
-        for column in columns:
-            known = exp.Is(this=exp.Column(this=self._rules.identifier(column)), expression=exp.Null())
+        values = [
+            self._value(column, form) if form else exp.Column(this=self._rules.identifier(column))
+            for column, form in zip(columns, forms, strict=True)
+        ]
+        rows = exp.select(*(exp.alias_(value, name) for value, name in zip(values, names, strict=True))).from_(
+            exp.Table(this=self._rules.identifier(found.name), db=self._rules.identifier(found.schema_name))
+        )
+        for value in values:
+            known = exp.Is(this=exp.paren(value.copy(), copy=False), expression=exp.Null())
             rows = rows.where(exp.Not(this=known), copy=False)
         return rows.limit(MAX_ROWS)
+
+    def _value(self, column: str, form: str) -> exp.Expr:
+        """The expression of a column, as the guard wrote it; what the guard then says of the probe counts."""
+        value: exp.Expr = exp.maybe_parse(form, dialect=reader_for(self._rules.dialect, self._rules.dialect))
+        for node in list(value.find_all(exp.Column)):
+            node.replace(exp.Column(this=self._rules.identifier(column)))
+        return value
 
 
 def _counts_rows(query: GuardedSql) -> bool:
@@ -253,6 +281,10 @@ def _weight(join: Join) -> tuple[bool, bool, bool, float]:
     return join.decided is not None, join.decided == "rejected", join.status == "usable", join.confidence
 
 
+def _told(columns: tuple[str, ...], forms: tuple[str, ...]) -> list[str]:
+    return [form.replace(VALUE, column) if form else column for column, form in zip(columns, forms, strict=True)]
+
+
 def _fault(
     sides: Sides,
     kind: JoinFaultKind,
@@ -260,6 +292,7 @@ def _fault(
     *,
     code: Literal["join", "join_needs_approval", "join_rejected"] = "join",
 ) -> JoinFault:
-    left, right = f"{sides[0]}({', '.join(sides[1])})", f"{sides[2]}({', '.join(sides[3])})"
+    left = f"{sides.left_table}({', '.join(_told(sides.left_columns, sides.left_forms))})"
+    right = f"{sides.right_table}({', '.join(_told(sides.right_columns, sides.right_forms))})"
     message = f"the join of {left} with {right}: {why}"
     return JoinFault(kind=kind, left=left, right=right, message=message, code=code)

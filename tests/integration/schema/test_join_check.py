@@ -54,6 +54,14 @@ def check(playground: Playground) -> tuple[SqlGuard, JoinCheck]:
         ("SELECT 1 FROM visits v JOIN customers c ON v.shop = c.code", "empty"),
         ("SELECT 1 FROM visits v JOIN customers c ON v.customer_code::int = c.customer_id", None),
         ("SELECT 1 FROM visits v JOIN sales s ON v.shop = s.item", "type_mismatch"),
+        ("SELECT count(*) FROM visits v JOIN customers c ON lower(v.region) = lower(c.region)", "fan_out"),
+        ("SELECT count(*) FROM visits v JOIN customers c ON upper(v.customer_code) = upper(c.code)", None),
+        ("SELECT 1 FROM visits v JOIN customers c ON v.customer_code = c.customer_id::text", "empty"),
+        ("SELECT 1 FROM visits v JOIN customers c ON v.customer_code = 'c' || c.customer_id", None),
+        ("SELECT count(*) FROM visits v JOIN customers c ON left(v.customer_code, 1) = left(c.code, 1)", "fan_out"),
+        ("SELECT 1 FROM visits v, customers c WHERE trim(v.shop) = c.code", "empty"),
+        ("SELECT sum(o.amount) FROM orders o JOIN customers c ON o.customer_id::text = c.customer_id::text", None),
+        ("SELECT sum(p.price) FROM sales s JOIN prices p ON s.item = p.item AND s.day::text = p.day::text", None),
     ],
 )
 def test_what_is_wrong_with_a_join_is_told(check: tuple[SqlGuard, JoinCheck], sql: str, kind: str | None) -> None:

@@ -301,3 +301,51 @@ def test_joins_that_need_approval_wait_for_it(sql: str) -> None:
     same = JoinRules(need_approval=(JoinRule(left="public.orders.id", right="public.customers.id"),))
     for joined in ("JOIN customers USING (id)", "NATURAL JOIN customers"):
         assert check(f"SELECT 1 FROM orders {joined}", joins=same).code == "join_needs_approval"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "lower(o.note) = lower(c.email)",
+        "o.note::text = c.email",
+        "o.note || '' = c.email",
+        "coalesce(o.note, '') = coalesce(c.email, 'x')",
+        "o.note IN (c.email, 'x')",
+        "o.note = ANY(ARRAY[c.email])",
+        "(o.note, 1) = (c.email, 1)",
+        "o.note LIKE c.email",
+        "o.note BETWEEN c.email AND c.email",
+        "o.note >= c.email AND o.note <= c.email",
+        "NOT o.note <> c.email",
+        "o.note IS NOT DISTINCT FROM c.email",
+        "CASE WHEN o.note = c.email THEN true END",
+    ],
+)
+def test_no_form_of_a_join_gets_around_its_approval(condition: str) -> None:
+    rules = JoinRules(need_approval=(JoinRule(left="public.orders.note", right="public.customers.email"),))
+    for sql in (
+        f"SELECT 1 FROM orders o JOIN customers c ON {condition}",
+        f"SELECT {condition} FROM orders o, customers c",
+    ):
+        assert check(sql, joins=rules).code == "join_needs_approval", sql
+    assert check("SELECT 1 FROM orders o, customers c WHERE o.note = 'a' AND c.email = 'b'", joins=rules).allowed
+
+
+@pytest.mark.parametrize(
+    ("condition", "forms"),
+    [
+        ("lower(o.note) = lower(c.email)", ("lower(joined_value)", "lower(joined_value)")),
+        ("c.email = o.note::varchar", ("joined_value", "CAST(joined_value AS VARCHAR)")),
+        ("trim(o.note) || '-' = c.email", ("joined_value", "TRIM(joined_value) || '-'")),
+        ("o.note = c.email", None),
+        ('o.note || o."update" = c.email', None),
+        ('lower(o.note) = lower(o."update")', None),
+        ("lower(o.note) = 'a'", None),
+        ("o.id = (SELECT max(c2.id) FROM customers c2)", None),
+    ],
+)
+def test_joins_on_expressions_are_told(condition: str, forms: tuple[str, str] | None) -> None:
+    query = check(f"SELECT 1 FROM orders o JOIN customers c ON {condition}").query
+    assert query is not None
+    told = [(join.left_form, join.right_form) for join in query.expression_joins]
+    assert told == ([forms] if forms is not None else [])
