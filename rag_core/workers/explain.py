@@ -58,7 +58,9 @@ def _found(outcome: StepOutcome | None) -> str:
         result = outcome.sql.result
         rows = "1 row" if result.row_count == 1 else f"{result.row_count:,} rows"
         tables = ", ".join(outcome.sql.tables)
-        return f"{rows} came back" + (f" from {tables}." if tables else ".")
+        came = f"{rows} came back" + (f" from {tables}." if tables else ".")
+        mended = f" The statement was mended without a model ({_short(outcome.repaired)})." if outcome.repaired else ""
+        return came + mended
     if outcome.search is not None:
         if outcome.search.null_signal:
             return f"Nothing in the index answers that: {_sentence(outcome.search.reason or 'no passage is close')}"

@@ -21,6 +21,7 @@ FaultClass = Literal[
     "model_output",
     "transient",
     "needs_model",
+    "impossible",
     "budget",
     "other",
 ]
@@ -43,7 +44,7 @@ class StepOutcome(Record):
     """The result of one attempt at a step: evidence, a search outcome, or a fault.
 
     `attempt` counts from 1. `repaired` says that code, not a model, mended the statement. `followed` are sentences on
-    renames in the warehouse that the statement was mended to follow.
+    renames in the warehouse that the statement was mended to follow, and on changes that nobody has decided on.
     """
 
     step_id: str

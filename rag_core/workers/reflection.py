@@ -111,7 +111,7 @@ def decide(fault: Fault, attempt: int, *, has_model: bool, written_by_model: boo
     """
     if fault.fault_class == "policy":
         return Action(kind="stop", reason="the policy refuses it, and a refusal is not retried around")
-    if fault.fault_class in ("needs_model", "budget"):
+    if fault.fault_class in ("needs_model", "budget", "impossible"):
         return Action(kind="stop", reason=fault.message)
     if attempt >= MAX_SQL_ATTEMPTS:
         return Action(kind="stop", reason=f"{attempt} attempts failed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import sqlglot
 from pydantic import BaseModel, Field
@@ -18,14 +18,18 @@ from rag_core.datamodel.plan import SqlStep
 from rag_core.datamodel.query import GuardedSql, GuardVerdict
 from rag_core.errors import ModelFault, QueryFault
 from rag_core.prompts.loader import fence, load_prompt
-from rag_core.schema.card import build_card
 from rag_core.schema.knowledge import Known
 from rag_core.schema.mend import Mended
 from rag_core.semantics.compile import compile_query
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.paths import SemanticError
+from rag_core.workers.coverage import cover
 from rag_core.workers.outcome import Fault, StepOutcome
 from rag_core.workers.reflection import classify, fault_of, wrong_name
+from rag_core.workers.sql_card import describe_schema
+from rag_core.workers.sql_repair.mender import MENDABLE
+from rag_core.workers.sql_repair.shape import Shape
+from rag_core.workers.sql_settle import describe, settle
 
 # Mended statements often run and are wrong; whoever reads the evidence must see that it was mended.
 REPAIRED_CONFIDENCE = 0.6
@@ -39,6 +43,15 @@ class Guard(Protocol):
     def check(self, sql: str) -> GuardVerdict:
         """The decision on one statement of anybody."""
         ...
+
+
+class _Statement(NamedTuple):
+    """What is to be run, what its columns mean, how sure it is, and the strategy it came by."""
+
+    sql: str
+    meanings: tuple[ColumnMeaning, ...]
+    confidence: float
+    strategy: str
 
 
 class SqlThought(BaseModel):
@@ -57,7 +70,8 @@ class SqlWorker:
     became of it, and gives the guard over the schema as it is now. `check_joins` raises QueryFault where a statement
     that nobody approved joins what does not belong together; `check_names` where a name means something else now, and
     gives what an answer has to say of changes that nobody has decided on.
-    `known` tells values and joins for the schema card.
+    `known` tells values and joins for the schema card. `repairs` has code mend what a model wrote.
+    `refuses_foreign` ends a task before a model is asked where the schema and its values speak of hardly a word of it.
     """
 
     warehouse: Warehouse
@@ -69,6 +83,8 @@ class SqlWorker:
     check_joins: Callable[[GuardedSql], None] | None = None
     check_names: Callable[[Sequence[str]], tuple[str, ...]] | None = None
     known: Callable[[], Known] | None = None
+    repairs: bool = True
+    refuses_foreign: bool = False
 
     def run(
         self, step: SqlStep, *, run_date: date, attempt: int = 1, repaired: str = "", feedback: str = ""
@@ -77,48 +93,94 @@ class SqlWorker:
 
         Raises ServiceUnavailable where the warehouse or the chat model does not answer.
         """
-        usage = Usage()
-        confidence, strategy = 1.0, "metric"
-        meanings: tuple[ColumnMeaning, ...] = ()
-        sql = step.sql
-        if step.verified and sql is not None:
-            sql, meanings, strategy = self._translated(sql), step.meanings, "verified"
-        if step.metric_query is not None:
-            try:
-                compiled = compile_query(step.metric_query, self.semantic_model, self.warehouse.dialect)
-            except SemanticError as error:
-                return self._failed(
-                    step, attempt, Fault(fault_class="needs_model", code="semantics", message=str(error))
-                ), usage
-            sql, meanings = compiled.sql, compiled.meanings
-        elif sql is None:
-            if self.chat_model is None:
-                message = "no metric answers it and no chat model is configured"
-                return self._failed(
-                    step, attempt, Fault(fault_class="needs_model", code="no_model", message=message)
-                ), usage
-            try:
-                thought, usage = self._think(self.chat_model, step, run_date, feedback)
-            except ModelFault as error:
-                return self._failed(step, attempt, fault_of(error)), getattr(error, "usage", Usage(model_calls=1))
-            sql, confidence, strategy = thought.sql_query.strip().rstrip(";"), _share(thought.confidence), "model"
-        elif not step.verified:
-            strategy = "model"
+        written, usage = self._written(step, run_date, attempt, feedback)
+        if isinstance(written, StepOutcome):
+            return written, usage
+        sql, meanings, confidence, strategy = written
         if repaired:
             confidence = min(confidence, REPAIRED_CONFIDENCE)
         outcome = self._act(step, sql, meanings, attempt, confidence, strategy)
         notes: list[str] = []
+        worker, drifted = self, False
         for _ in range(MAX_MENDS if self.mend is not None else 0):
             mended = self._mended(outcome)
             if mended is None:
                 break
             if mended[0].sql is None:
-                outcome = _told(outcome, mended[0])
+                outcome, drifted = _told(outcome, mended[0]), mended[0].drift
                 break
             worker = replace(self, guard=mended[1])
-            outcome = worker._act(step, mended[0].sql, meanings, attempt, confidence, strategy)
+            sql = mended[0].sql
+            outcome = worker._act(step, sql, meanings, attempt, confidence, strategy)
             notes += [mended[0].message] if mended[0].message else []
+        if strategy == "model" and self.repairs and not drifted:
+            # What the schema's history explains is for a person; what a model got wrong, code may put right.
+            outcome, told = worker._settled(step, sql, outcome, attempt, confidence)
+            repaired = "; ".join(filter(None, (repaired, told)))
         return outcome.model_copy(update={"repaired": repaired, "followed": (*notes, *outcome.followed)}), usage
+
+    def _written(
+        self, step: SqlStep, run_date: date, attempt: int, feedback: str
+    ) -> tuple[_Statement | StepOutcome, Usage]:
+        """The statement of a step: its metric's, its own, or a model's; an outcome with a fault where there is none."""
+        if step.metric_query is not None:
+            try:
+                compiled = compile_query(step.metric_query, self.semantic_model, self.warehouse.dialect)
+            except SemanticError as error:
+                fault = Fault(fault_class="needs_model", code="semantics", message=str(error))
+                return self._failed(step, attempt, fault), Usage()
+            return _Statement(compiled.sql, compiled.meanings, 1.0, "metric"), Usage()
+        if step.sql is not None:
+            if step.verified:
+                return _Statement(self._translated(step.sql), step.meanings, 1.0, "verified"), Usage()
+            return _Statement(step.sql, (), 1.0, "model"), Usage()
+        if self.chat_model is None:
+            message = "no metric answers it and no chat model is configured"
+            fault = Fault(fault_class="needs_model", code="no_model", message=message)
+            return self._failed(step, attempt, fault), Usage()
+        foreign = self._foreign(step.task)
+        if foreign is not None:
+            return self._failed(step, attempt, foreign), Usage()
+        try:
+            thought, usage = self._think(self.chat_model, step, run_date, feedback)
+        except ModelFault as error:
+            return self._failed(step, attempt, fault_of(error)), getattr(error, "usage", Usage(model_calls=1))
+        return _Statement(thought.sql_query.strip().rstrip(";"), (), _share(thought.confidence), "model"), usage
+
+    def _foreign(self, task: str) -> Fault | None:
+        """The fault of a task that the warehouse does not speak of at all."""
+        covered = cover(task, self.catalog, self._known().values) if self.refuses_foreign else None
+        if covered is None or not covered.foreign:
+            return None
+        message = f"the warehouse holds nothing that speaks of {', '.join(covered.unknown[:5])}"
+        return Fault(fault_class="impossible", code="foreign", message=message)
+
+    def _settled(
+        self, step: SqlStep, sql: str, outcome: StepOutcome, attempt: int, confidence: float
+    ) -> tuple[StepOutcome, str]:
+        """A model's statement after its mends by code, and what they were."""
+        if outcome.fault is not None and outcome.fault.fault_class not in MENDABLE:
+            return outcome, ""
+        if outcome.sql is not None and not outcome.sql.tables:
+            # What was made up without reading anything is no evidence, however well it is put.
+            message = "the statement that was written reads no table"
+            fault = Fault(fault_class="impossible", code="no_table", message=message, sql=sql)
+            return self._failed(step, attempt, fault), ""
+
+        def act(text: str) -> StepOutcome:
+            return self._act(step, text, (), attempt, min(confidence, REPAIRED_CONFIDENCE), "model")
+
+        known = self._known()
+        settled = settle(sql, outcome, act, Shape(self.catalog, known.joins, known.values))
+        found = settled.outcome.sql
+        if found is None or not settled.mended.mends:
+            return settled.outcome, ""
+        sure = min(found.confidence, settled.mended.confidence)
+        evidence = found.model_copy(update={"confidence": sure})
+        return settled.outcome.model_copy(update={"sql": evidence}), describe(settled.mended)
+
+    def _known(self) -> Known:
+        return self.known() if self.known is not None else Known()
 
     def _mended(self, outcome: StepOutcome) -> tuple[Mended, Guard] | None:
         """What the schema's history says of an unknown name; None where nothing unknown was named."""
@@ -173,13 +235,14 @@ class SqlWorker:
 
     def _think(self, model: ChatModel, step: SqlStep, run_date: date, feedback: str) -> tuple[SqlThought, Usage]:
         prompt = load_prompt("write_sql")
-        known = self.known() if self.known is not None else Known()
+        card, named = describe_schema(step.task, self.catalog, self._known())
         user = prompt.render(
             {
                 "dialect": self.warehouse.dialect,
                 "run_date": run_date.isoformat(),
-                "card": build_card(step.task, self.catalog, values=known.values, joins=known.joins),
+                "card": card,
                 "question": fence("question", step.task),
+                "hints": fence("values", f"The warehouse holds: {named}") if named else "",
                 "feedback": feedback,
             }
         )

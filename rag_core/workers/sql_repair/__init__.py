@@ -1,0 +1,1 @@
+"""Mends a chat model's SQL by code: names, joins, types and grouping, held against the schema. Pure."""
