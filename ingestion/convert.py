@@ -21,7 +21,7 @@ from ingestion.formats.detect import Format, decode_text, detect_binary, detect_
 from ingestion.frontmatter import split_frontmatter
 from ingestion.pdf_layout import Page, layout_blocks
 
-CONVERTER_VERSION = "2"
+CONVERTER_VERSION = "3"
 """Counts up whenever the same bytes would give other blocks; part of a document's key."""
 
 _STAMP = 25
@@ -43,6 +43,9 @@ class _Draft:
     pages: int | None = None
     partial: str = ""
     no_text: str = ""
+    removed: int = 0
+    titled: bool = True
+    """Whether the first heading may be the title; the keys of a configuration are none."""
 
 
 def convert(file: SourceFile, *, limits: ConversionLimits, password: str | None = None) -> ConvertedDocument:
@@ -77,10 +80,12 @@ def _read(file: SourceFile, limits: ConversionLimits, password: str | None) -> _
     text, warnings = decode_text(file.path.read_bytes())
     if len(text) > limits.max_characters:
         raise ConversionFault("too_large", f"{len(text)} characters, the limit is {limits.max_characters}")
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    # Readers put a replacement character for NUL, or take the text for something else.
+    nulls = text.count("\0")
+    text = text.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
     name = PurePosixPath(file.relative_path).name
     draft = _read_text(text, name, detect_text(text, name), limits)
-    return replace(draft, warnings=warnings + draft.warnings)
+    return replace(draft, warnings=warnings + draft.warnings, removed=nulls)
 
 
 def _read_text(text: str, name: str, kind: Format, limits: ConversionLimits) -> _Draft:
@@ -88,20 +93,20 @@ def _read_text(text: str, name: str, kind: Format, limits: ConversionLimits) -> 
         split = split_frontmatter(text)
         body = markdown.strip_erb(split.body) if name.lower().endswith(".erb") else split.body
         blocks = markdown.read_markdown(body) if kind == "markdown" else _paragraphs(body)
+        if split.broken:
+            blocks.insert(0, Block("code", split.broken, language="yaml"))
         return _Draft(blocks, _nightshift("markdown-it"), split.metadata, "frontmatter", split.warnings)
     if kind == "html":
-        return _Draft(
-            office.read_with_docling(text.encode("utf-8", "replace"), "html"),
-            _nightshift(office.docling_version()),
-            office.read_html_head(text),
-        )
+        blocks, _ = office.read_with_docling(text.encode("utf-8", "replace"), "html")
+        return _Draft(blocks, _nightshift(office.docling_version()), office.read_html_head(text))
     if kind == "csv":
-        return _Draft(sheets.read_csv(text, limits), _nightshift("csv"))
+        blocks, warnings = sheets.read_csv(text, limits)
+        return _Draft(blocks, _nightshift("csv"), warnings=warnings)
     read = structured.read_yaml if kind == "yaml" else structured.read_json
     blocks, stated, warnings = read(text)
     structured.check_size(blocks, limits.max_cells)
     # What such a file says of itself at its top is as explicit as frontmatter.
-    return _Draft(blocks, _nightshift(kind), stated, "frontmatter", warnings)
+    return _Draft(blocks, _nightshift(kind), stated, "frontmatter", warnings, titled=False)
 
 
 def _read_office(file: SourceFile, kind: Format, limits: ConversionLimits) -> _Draft:
@@ -109,8 +114,9 @@ def _read_office(file: SourceFile, kind: Format, limits: ConversionLimits) -> _D
     if kind == "xlsx":
         blocks, stated, warnings = sheets.read_xlsx(file.path, limits)
         return _Draft(blocks, _nightshift("openpyxl"), stated, "format", warnings)
-    blocks = office.read_with_docling(file.path.read_bytes(), kind)
-    return _Draft(blocks, _nightshift(office.docling_version()), office.office_properties(file.path))
+    blocks, warnings = office.read_with_docling(file.path.read_bytes(), kind)
+    stated = office.office_properties(file.path)
+    return _Draft(blocks, _nightshift(office.docling_version()), stated, "format", warnings)
 
 
 def _read_pdf(file: SourceFile, limits: ConversionLimits, password: str | None) -> _Draft:
@@ -129,7 +135,9 @@ def _read_pdf(file: SourceFile, limits: ConversionLimits, password: str | None) 
     if content.failed:
         partial = f"{len(content.failed)} of {content.count} pages cannot be read: {_listed(content.failed)}"
     scans = [page.number for page in content.pages if page.images and not _holds_text(page)] if blocks is None else []
-    if scans and not partial and len(scans) * 2 > content.count:
+    # A cover or a last page may be a picture; one between pages of text is missing.
+    missing_text = any(1 < number < content.count for number in scans) or len(scans) * 2 >= content.count
+    if scans and not partial and missing_text:
         partial = f"{len(scans)} of {content.count} pages are images; text recognition is needed: {_listed(scans)}"
     elif scans:
         warnings += (f"pages that are images with hardly a word: {_listed(scans)}",)
@@ -162,7 +170,7 @@ def _paragraphs(text: str) -> list[Block]:
 
 def _finish(file: SourceFile, draft: _Draft, limits: ConversionLimits) -> ConvertedDocument:
     """Strips what no database takes, and settles title and state."""
-    cleaner = _Cleaner()
+    cleaner = _Cleaner(draft.removed)
     blocks = tuple(
         replace(block, text=cleaner.text(block.text), header=cleaner.text(block.header)) for block in draft.blocks
     )
@@ -177,7 +185,7 @@ def _finish(file: SourceFile, draft: _Draft, limits: ConversionLimits) -> Conver
     state, reason = _state(draft, blocks)
     return ConvertedDocument(
         state=state,
-        title=_title(file, metadata, blocks),
+        title=_title(file, metadata, blocks if draft.titled else ()),
         blocks=blocks,
         metadata=metadata,
         origins=dict.fromkeys(metadata, draft.origin),
@@ -198,6 +206,8 @@ def _state(draft: _Draft, blocks: Sequence[Block]) -> tuple[DocumentState, str]:
 
 def _title(file: SourceFile, metadata: dict[str, Any], blocks: Sequence[Block]) -> str:
     stated = metadata.get("title")
+    if isinstance(stated, int) and not isinstance(stated, bool):
+        stated = str(stated)  # a year, say
     headings = [block for block in blocks if block.kind == "heading"]
     if isinstance(stated, str) and stated.strip():
         stated = " ".join(stated.split())
@@ -226,8 +236,8 @@ def _nightshift(reader: str) -> str:
 class _Cleaner:
     """Removes NUL characters and lone surrogates, which PostgreSQL and its driver refuse, and counts them."""
 
-    def __init__(self) -> None:
-        self.removed = 0
+    def __init__(self, removed: int) -> None:
+        self.removed = removed
 
     def text(self, text: str) -> str:
         cleaned, count = _UNSTORABLE.subn("", text)

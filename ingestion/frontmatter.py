@@ -16,8 +16,10 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 _OPENING = re.compile(r"\A---[ \t]*\n")
+_BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+(?=---[ \t]*\n)")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 _KEY_LINE = re.compile(r"^[^\s#\-:][^:\n]*:(?:\s|$)", re.MULTILINE)
+_PROPERTY = re.compile(r"[a-z][\w.\-]*\Z")
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,14})\Z")
 _WORDS = {"true": True, "false": False, "True": True, "False": False, "null": None, "~": None, "": None}
 _MAX_DEPTH = 40
@@ -28,12 +30,13 @@ _MAX_VALUES = 200_000
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
     """A text without its frontmatter. `metadata` holds JSON values; it is empty where the frontmatter is broken, and
-    `warnings` then name the line of the file.
+    `warnings` then name the line of the file. `broken` is such a block as written: no metadata, but its words count.
     """
 
     metadata: dict[str, Any] = field(default_factory=dict)
     body: str = ""
     warnings: tuple[str, ...] = ()
+    broken: str = ""
 
 
 def split_frontmatter(text: str) -> Frontmatter:
@@ -41,9 +44,15 @@ def split_frontmatter(text: str) -> Frontmatter:
 
     Frontmatter is a block between `---` on the first line and the next `---` (or `...`) line, the block holding at
     least one `key:` line or nothing at all. Anything else, such as rules in the body, is left untouched. A byte order
-    mark is dropped and line ends become `\\n`.
+    mark is dropped and line ends become `\\n`. Blank lines may come before it where it then is a faultless mapping
+    of names in small letters (`Note: ...` between two rules is text).
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    blank = _BLANK_LINES.match(text)
+    if blank is not None:
+        split = split_frontmatter(text[blank.end() :])
+        stated = bool(split.metadata) and all(_PROPERTY.match(key) for key in split.metadata)
+        return split if stated else Frontmatter(body=text)
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
     if opening is None or closing is None:
@@ -55,7 +64,8 @@ def split_frontmatter(text: str) -> Frontmatter:
     try:
         metadata = parse_mapping(block)
     except FrontmatterFault as fault:
-        return Frontmatter(body=body, warnings=(f"frontmatter ignored: line {fault.line + 1}: {fault.problem}",))
+        warning = f"frontmatter ignored: line {fault.line + 1}: {fault.problem}"
+        return Frontmatter(body=body, warnings=(warning,), broken=block.strip("\n"))
     return Frontmatter(metadata, body)
 
 
@@ -82,7 +92,8 @@ def parse_yaml(text: str) -> Any:
     """One YAML document as JSON values. Raises FrontmatterFault with the line and what is wrong there."""
     tab = re.search(r"^ *\t+ *\S", text, re.MULTILINE)
     try:
-        node = YAML(typ="rt", pure=True).compose(text)
+        # Not `rt`: to keep the line ends of folded texts, it puts a control character where each of them was.
+        node = YAML(typ="safe", pure=True).compose(text)
         return None if node is None else node_value(node)
     except MarkedYAMLError as error:
         if tab is not None:
@@ -115,15 +126,22 @@ def _value(node: Node, depth: int, budget: list[int]) -> Any:
         return [_value(item, depth + 1, budget) for item in node.value]
     if isinstance(node, MappingNode):
         mapping: dict[str, Any] = {}
+        taken: dict[str, Any] = {}
         for key_node, value_node in node.value:
             key_line = key_node.start_mark.line + 1
             if not isinstance(key_node, ScalarNode):
                 raise FrontmatterFault(key_line, "a key must be plain text")
             key = str(key_node.value)
+            if key == "<<" and key_node.style is None:
+                # YAML 1.1 merge keys: what a mapping says itself counts more, then the first of several that it takes.
+                merged = _value(value_node, depth + 1, budget)
+                for other in merged if isinstance(merged, list) else [merged]:
+                    taken = other | taken if isinstance(other, dict) else taken
+                continue
             if key in mapping:
                 raise FrontmatterFault(key_line, f"the key {key!r} occurs twice")
             mapping[key] = _value(value_node, depth + 1, budget)
-        return mapping
+        return taken | mapping
     raise FrontmatterFault(line, "holds a value of an unknown kind")
 
 

@@ -15,7 +15,7 @@ from ingestion.pdf_tables import Table
 
 LIST_ITEM = re.compile(rf"(?:{BULLET.pattern}|\(?(?:\d{{1,3}}|[a-zA-Z])[.)])\s+\S")
 NUMBERED_HEADING = re.compile(r"(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S")
-_BULLET_ITEM = re.compile(rf"{BULLET.pattern}\s+")
+BULLET_ITEM = re.compile(rf"{BULLET.pattern}\s+")
 # First parts of compounds: a hyphen after them at the end of a line most likely belongs to the word.
 _KEEPS_HYPHEN = frozenset(
     ("self", "non", "co", "re", "pre", "multi", "real", "high", "low", "well", "semi", "anti", "cross", "long", "short",
@@ -163,5 +163,5 @@ def _list_text(rows: Sequence[list[Segment]], words: Counter[str]) -> str:
     lines = []
     for item, start in zip(items, starts, strict=True):
         depth = max(at for at, step in enumerate(steps) if start >= step - 0.1)
-        lines.append("  " * depth + _BULLET_ITEM.sub("- ", _flow(item, words), count=1))
+        lines.append("  " * depth + BULLET_ITEM.sub("- ", _flow(item, words), count=1))
     return "\n".join(lines)

@@ -15,6 +15,7 @@ from statistics import median
 
 from ingestion.documents import Block
 from ingestion.pdf_blocks import (
+    BULLET_ITEM,
     LIST_ITEM,
     NUMBERED_HEADING,
     Part,
@@ -80,7 +81,9 @@ def layout_blocks(pages: Sequence[Page], outline: Mapping[str, int] | None = Non
     parts = _joined(parts)
     words = vocabulary(parts)
     levels = heading_levels(parts, marks)
-    blocks = [render(part, levels.get(id(part), 0), words) for part in (*parts, *aside)]
+    # What stands aside comes after the text that begins on its page.
+    ordered = sorted((*parts, *aside), key=lambda part: part.page)
+    blocks = [render(part, levels.get(id(part), 0), words) for part in ordered]
     return [block for block in blocks if block is not None]
 
 
@@ -164,9 +167,28 @@ def _kind(row: Sequence[Segment], around: _Around, style: _Style, marks: Mapping
         return "heading"
     if not style.mono and all(segment.mono for segment in row):
         return "code"
-    if _is_heading(row, around, text, style):
+    if not _is_listed(row, around) and _is_heading(row, around, text, style):
         return "heading"
     return "list" if _is_item(row) else "paragraph"
+
+
+def _is_listed(row: Sequence[Segment], around: _Around) -> bool:
+    """Whether a line is an item of a list for certain, though its mark may make it higher than the text: it begins with
+    a bullet, or is numbered like the line next to it, and not bold.
+    """
+    text = row_text(row)
+    if BULLET_ITEM.match(text):
+        return True
+    if not LIST_ITEM.match(text) or all(segment.bold for segment in row):
+        return False
+    size = main_of(row).size
+    return any(
+        beside is not None
+        and LIST_ITEM.match(row_text(beside))
+        and abs(main_of(beside).size - size) < 0.06 * size
+        and -size < (gap_of(beside, row) if beside is around[0] else gap_of(row, beside)) < 1.5 * size
+        for beside in around
+    )
 
 
 def _is_item(row: Sequence[Segment]) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ingestion.documents import Block, BlockKind
+from ingestion.formats.tables import split_row
 
 TokenSpans = Callable[[str], list[tuple[int, int]]]
 PieceKind = Literal["text", "code", "row", "heading"]
@@ -208,11 +209,6 @@ def split_sentences(text: str) -> list[str]:
         start = match.end()
     sentences.append(text[start:].strip())
     return [sentence for sentence in sentences if sentence]
-
-
-def split_row(row: str) -> list[str]:
-    """Cells of a Markdown table row; escaped pipes stay within their cell."""
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().removeprefix("|").removesuffix("|"))]
 
 
 def _column_names(header: str) -> list[str]:

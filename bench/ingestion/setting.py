@@ -8,6 +8,7 @@ import platform
 import resource
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -117,6 +118,83 @@ def peak_megabytes() -> dict[str, int]:
         "process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024 // factor,
         "largest_child": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024 // factor,
     }
+
+
+@dataclass
+class PeakMemory:
+    """The most bytes held at once, by proportional share, and how they were made up at that moment.
+
+    `largest` is the first process, `others` what it started; `server` is the PostgreSQL's own peak.
+    """
+
+    total: int = 0
+    largest: int = 0
+    others: int = 0
+    server: int = 0
+    samples: int = 0
+
+    def megabytes(self) -> dict[str, int]:
+        """The figures in MB, for the report."""
+        mega = 1024 * 1024
+        return {
+            "sum": self.total // mega,
+            "command_then": self.largest // mega,
+            "its_children_then": self.others // mega,
+            "server": self.server // mega,
+            "samples": self.samples,
+        }
+
+
+@contextmanager
+def sampled_memory(pid: int, server_folder: str, *, every: float = 0.2) -> Iterator[PeakMemory]:
+    """Looks at a process and all that it started every `every` seconds, while the block runs.
+
+    Processes that name `server_folder` are the PostgreSQL, wherever they were started from.
+    """
+    peak, ended = PeakMemory(), threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(every):
+            server = {each.pid for each in psutil.process_iter() if _names(each, server_folder)}
+            server |= {child for parent in server for child in _children(parent)}
+            own = _share(pid)
+            others = sum(map(_share, _children(pid) - server))
+            peak.samples += 1
+            peak.server = max(peak.server, sum(map(_share, server)))
+            if own + others > peak.total:
+                peak.total, peak.largest, peak.others = own + others, own, others
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield peak
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def _names(process: psutil.Process, folder: str) -> bool:
+    try:
+        words = process.cmdline()
+    except psutil.Error:
+        return False
+    return bool(words) and "postgres" in words[0] and any(folder in word for word in words)
+
+
+def _children(pid: int) -> set[int]:
+    try:
+        return {child.pid for child in psutil.Process(pid).children(recursive=True)}
+    except psutil.Error:
+        return set()
+
+
+def _share(pid: int) -> int:
+    """Bytes of a process by proportional share (PSS), 0 where it has ended."""
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith("Pss:"))
 
 
 def server_processor(database: str) -> float:

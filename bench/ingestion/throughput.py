@@ -10,6 +10,7 @@ ingestion (hashing, conversion, frontmatter, chunks, vectors, postings, commit) 
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from bench.ingestion.setting import (
     measured,
     peak_megabytes,
     report,
+    sampled_memory,
     server_processor,
     temporary_folder,
 )
@@ -50,7 +52,7 @@ def main() -> None:
         with measured(bare):
             model.encode(texts[:half], normalize_embeddings=True)
         memory_of_encode = peak_megabytes()["process"]
-        with measured(whole):
+        with measured(whole), sampled_memory(os.getpid(), str(server.folder)) as peak:
             outcome = ingest(store, embedder, [folder], rules=rules, source="bench")
         with measured(bare):
             model.encode(texts[half:], normalize_embeddings=True)
@@ -76,6 +78,7 @@ def main() -> None:
             "share_of_bare_encode": round(bare.seconds / whole.seconds, 2),
             "share_of_bare_encode_by_processor": round(bare.processor / (whole.processor + server_seconds), 2),
             "peak_megabytes": peak_megabytes() | {"process_before_ingestion": memory_of_encode},
+            "peak_megabytes_of_all_at_once": peak.megabytes(),
         },
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 import zipfile
@@ -27,6 +28,19 @@ _NAMES: dict[str, Format] = {
     ".xhtml": "html", ".csv": "csv", ".tsv": "csv", ".yaml": "yaml", ".yml": "yaml", ".json": "json",
     ".txt": "text", ".text": "text", ".log": "text", ".rst": "text", ".adoc": "text",
 }  # fmt: skip
+_DECLARED = re.compile(
+    rb"<meta\b[^>]*?\bcharset\s*=\s*[\"']?\s*([\w.:\-]+)|\A\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([\w.:\-]+)",
+    re.IGNORECASE,
+)
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+_ACCENTED = "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u017d\u017e\u0178"
+# Bytes without a character, three accented letters in a row, Icelandic letters (which Turkish ones turn into), marks
+# within words, and accented capitals after small letters.
+_NOT_WESTERN = re.compile(
+    rf"\ufffd|[{_ACCENTED}]{{3}}|[\u00d0\u00dd\u00de\u00f0\u00fd\u00fe]"
+    rf"|[a-z{_ACCENTED}][\u00a1-\u00a6\u00a8\u00aa\u00ac\u00ae\u00af\u00b1-\u00b3\u00b5\u00b6\u00b8-\u00bf"
+    rf"\u0192\u02c6\u2020\u2021\u2030][a-z{_ACCENTED}]|[a-z][\u00c0-\u00d6\u00d8-\u00de]"
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -49,6 +63,8 @@ def detect_binary(path: Path) -> Format | None:
         return None
     if start.startswith(b"{\\rtf"):
         raise ConversionFault("unsupported", "RTF; save it as docx")
+    if utf16_without_mark(start) is not None:
+        return None
     if _looks_binary(start):
         raise ConversionFault("unsupported", "binary content of an unknown kind")
     return None
@@ -80,10 +96,26 @@ def decode_text(data: bytes) -> tuple[str, tuple[str, ...]]:
         if data.startswith(mark):
             text = data.decode(encoding, "replace")
             return text, (() if "\ufffd" not in text else (f"bytes that are not {encoding} were replaced",))
+    unmarked = utf16_without_mark(data[:8192])
+    if unmarked is not None:
+        return data.decode(unmarked, "replace"), (f"the text is not UTF-8; read as {unmarked}",)
+    declared = _declared_encoding(data)
+    # Escape sequences of seven-bit encodings are ASCII, and so would pass for UTF-8.
+    if declared is not None and declared.startswith(("iso2022", "hz")):
+        return data.decode(declared, "replace"), ()
     try:
         return data.decode("utf-8"), ()
     except UnicodeDecodeError as error:
         broken = error.start
+    if declared is not None and declared != "utf-8":
+        return data.decode(declared, "replace"), ()
+    if _SURROGATE.search(data):
+        try:
+            # UTF-16 that was turned into UTF-8 unit by unit: pairs are joined, lone ones are left for the cleaner.
+            units = data.decode("utf-8", "surrogatepass").encode("utf-16-le", "surrogatepass")
+            return units.decode("utf-16-le", "surrogatepass"), ()
+        except UnicodeDecodeError:
+            pass
     # One stray byte in a long UTF-8 text is damage, not another encoding.
     replaced = data.decode("utf-8", "replace")
     lost = replaced.count("\ufffd")
@@ -91,9 +123,46 @@ def decode_text(data: bytes) -> tuple[str, tuple[str, ...]]:
         return replaced, (f"{lost} bytes that are not UTF-8 were replaced, the first at byte {broken}",)
     import charset_normalizer  # noqa: PLC0415 - heavy
 
-    best = charset_normalizer.from_bytes(data).best()
-    encoding = best.encoding if best is not None and len(data) >= 64 else "cp1252"
+    encoding = "cp1252"
+    if len(data) >= 64 and not _reads_as_western(data):
+        best = charset_normalizer.from_bytes(data).best()
+        encoding = best.encoding if best is not None else encoding
     return data.decode(encoding, "replace"), (f"the text is not UTF-8; read as {encoding}",)
+
+
+def _declared_encoding(data: bytes) -> str | None:
+    """Python's name of the encoding that the head of an HTML or XML text declares, None without one that is known."""
+    match = _DECLARED.search(data, 0, 4096)
+    if match is None:
+        return None
+    name = (match.group(1) or match.group(2)).decode("ascii").lower()
+    try:
+        # WHATWG Encoding Standard, 4.2: what calls itself Latin-1 or ASCII is read as Windows-1252.
+        return codecs.lookup({"iso-8859-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252"}.get(name, name)).name
+    except LookupError:
+        return None
+
+
+def utf16_without_mark(start: bytes) -> str | None:
+    """`utf-16-le` or `utf-16-be` where every other byte of mostly Latin text is NUL, else None."""
+    pairs = len(start) // 2
+    if pairs < 4:
+        return None
+    even, odd = start[: pairs * 2 : 2].count(0), start[1 : pairs * 2 : 2].count(0)
+    for full, empty, encoding in ((even, odd, "utf-16-le"), (odd, even, "utf-16-be")):
+        if empty > pairs * 0.7 and full == 0:
+            return encoding
+    return None
+
+
+def _reads_as_western(data: bytes) -> bool:
+    """Whether bytes that are not ASCII read as single accented letters within words, or as marks between words.
+
+    The statistics of whole alphabets take a few French words for Baltic ones; letters of other alphabets turn into
+    runs of accented ones or into marks inside of words here.
+    """
+    text = data.decode("cp1252", "replace")
+    return not _NOT_WESTERN.search(text)
 
 
 def detect_text(text: str, name: str) -> Format:

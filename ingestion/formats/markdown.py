@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
 from ingestion.documents import Block
@@ -23,9 +26,18 @@ _TAG = re.compile(
     r"</?(?:a|abbr|b|big|blockquote|br|button|caption|center|code|col|colgroup|dd|del|details|div|dl|dt|em|figure|"
     r"figcaption|font|footer|h[1-6]|header|hr|i|iframe|img|ins|kbd|li|main|mark|nav|ol|p|picture|pre|q|s|samp|section|"
     r"small|source|span|strike|strong|style|sub|summary|sup|svg|path|table|tbody|td|tfoot|th|thead|tr|u|ul|var|video)"
-    r"(?:\s[^<>]*)?/?>",
+    # Attributes have values, but for a few: `a<b and c>d` compares.
+    r"(?:\s+(?:[\w:@.\-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'<>]+)|open|hidden|disabled|controls|checked|reversed))*\s*/?>",
     re.IGNORECASE,
 )
+_SCRIPT = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+_PREFORMATTED = re.compile(r"\s*<pre\b[^>]*>(.*?)(?:</pre\s*>(.*)|\Z)", re.IGNORECASE | re.DOTALL)
+_PRE_LANGUAGE = re.compile(r"\b(?:lang=|class=[\"']?(?:language-|lang-))[\"']?([\w+#.\-]+)", re.IGNORECASE)
+_HTML_TABLE = re.compile(r"(.*?)<table\b[^>]*>(.*?)</table\s*>", re.IGNORECASE | re.DOTALL)
+_HTML_ROW = re.compile(r"<tr\b[^>]*>(.*?)(?=<tr\b|</tr\b|\Z)", re.IGNORECASE | re.DOTALL)
+_HTML_CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)(?=<t[dh]\b|</t[dh]\b|\Z)", re.IGNORECASE | re.DOTALL)
+_CELL_END = re.compile(r"</t[dh]\s*>(?=\s*<t[dh]\b)", re.IGNORECASE)
+_REFERENCE = re.compile(r"\[((?:[^\[\]\\]|\\.)+)\](?:\[((?:[^\[\]\\]|\\.)*)\])?(?![\[(:])")
 _BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li|tr|h[1-6]|summary|details)>", re.IGNORECASE)
 _SHORTCODE = re.compile(r"\{\{[<%]\s*/?.*?[>%]\}\}|^:::?:?.*$", re.MULTILINE)
 _LANGUAGE = re.compile(r"[\w+#.\-]+")
@@ -40,7 +52,25 @@ def read_markdown(text: str) -> list[Block]:
     """Blocks of a Markdown text without frontmatter."""
     parser = MarkdownIt("commonmark", {"maxNesting": 50}).enable("table")
     lines = text.split("\n")
-    return [block for block in _walk(parser.parse(text), lines) if block.text.strip()]
+    environment: dict[str, Any] = {}
+    blocks = [block for block in _walk(parser.parse(text, environment), lines) if block.text.strip()]
+    targets = {label: str(entry["href"]) for label, entry in environment.get("references", {}).items()}
+    if not targets:
+        return blocks
+    return [
+        block if block.kind in ("code", "heading") else replace(block, text=_with_targets(block.text, targets))
+        for block in blocks
+    ]
+
+
+def _with_targets(text: str, targets: Mapping[str, str]) -> str:
+    """Links by reference as links with their target, since the definitions themselves belong to no block."""
+
+    def linked(match: re.Match[str]) -> str:
+        target = targets.get(normalizeReference(match.group(2) or match.group(1)))
+        return match.group(0) if target is None else f"[{match.group(1)}]({target})"
+
+    return _outside_spans(text, lambda part: _REFERENCE.sub(linked, part))
 
 
 def _walk(tokens: Sequence[Token], lines: list[str]) -> Iterator[Block]:
@@ -64,7 +94,7 @@ def _walk(tokens: Sequence[Token], lines: list[str]) -> Iterator[Block]:
         elif token.type == "paragraph_open" and token.map:
             yield Block("paragraph", clean_inline("\n".join(lines[token.map[0] : token.map[1]]).strip()))
         elif token.type == "html_block":
-            yield Block("paragraph", _html_text(token.content))
+            yield from _html_blocks(token.content)
         position = end + 1
 
 
@@ -123,23 +153,50 @@ def _table(tokens: Sequence[Token]) -> Block | None:
 
 def clean_inline(text: str) -> str:
     """Inline Markdown without entities, tags and comments; code spans are left alone."""
+    return _outside_spans(text, _outside_code).strip("\n")
+
+
+def _outside_spans(text: str, change: Callable[[str], str]) -> str:
+    """A text with a change made everywhere but in its code spans."""
     parts: list[str] = []
     position = 0
     for match in _CODE_SPAN.finditer(text):
-        parts.append(_outside_code(text[position : match.start()]))
+        parts.append(change(text[position : match.start()]))
         parts.append(match.group(0))
         position = match.end()
-    parts.append(_outside_code(text[position:]))
-    return "".join(parts).strip("\n")
+    parts.append(change(text[position:]))
+    return "".join(parts)
 
 
 def _outside_code(text: str) -> str:
-    text = _SHORTCODE.sub("", _COMMENT.sub("", text))
+    text = _SHORTCODE.sub("", _SCRIPT.sub("", _COMMENT.sub("", text)))
     return html.unescape(_TAG.sub("", _BREAK.sub(" ", text)))
 
 
+def _html_blocks(markup: str) -> Iterator[Block]:
+    """Blocks of HTML between Markdown: preformatted text as code, tables as tables, the rest as text."""
+    markup = _SCRIPT.sub("", _COMMENT.sub("", markup))
+    written = _PREFORMATTED.match(markup)
+    if written is not None:
+        language = _PRE_LANGUAGE.search(markup, 0, markup.find("\n") if "\n" in markup else len(markup))
+        code = html.unescape(_TAG.sub("", written.group(1))).strip("\n")
+        yield Block("code", code, language=language.group(1) if language else "")
+        markup = written.group(2) or ""
+    position = 0
+    for match in _HTML_TABLE.finditer(markup):
+        if "<table" in match.group(2).lower():
+            continue  # a table in a table has no grid
+        yield Block("paragraph", _html_text(match.group(1)))
+        rows = [_HTML_CELL.findall(row) for row in _HTML_ROW.findall(match.group(2))]
+        table = table_block([[_html_text(cell).replace("\n", " ") for cell in row] for row in rows])
+        if table is not None:
+            yield table
+        position = match.end()
+    yield Block("paragraph", _html_text(markup[position:]))
+
+
 def _html_text(markup: str) -> str:
-    text = html.unescape(_TAG.sub("", _BREAK.sub("\n", _COMMENT.sub("", markup))))
+    text = html.unescape(_TAG.sub("", _BREAK.sub("\n", _CELL_END.sub(" | ", markup))))
     return "\n".join(line.strip() for line in text.split("\n") if line.strip())
 
 

@@ -6,6 +6,7 @@ import html
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from io import BytesIO
@@ -15,7 +16,7 @@ from xml.etree.ElementTree import ParseError, fromstring
 
 from ingestion.documents import Block
 from ingestion.errors import ConversionFault
-from ingestion.formats.tables import table_block
+from ingestion.formats.tables import cell_text, split_row, table_block
 
 
 @cache
@@ -32,23 +33,51 @@ def docling_version() -> str:
     return f"docling {version('docling-slim')}"
 
 
-def read_with_docling(data: bytes, suffix: str) -> list[Block]:
-    """Blocks of a DOCX, PPTX or HTML file. Raises ConversionFault (corrupt) where Docling cannot read it."""
+def read_with_docling(data: bytes, suffix: str) -> tuple[list[Block], tuple[str, ...]]:
+    """Blocks of a DOCX, PPTX or HTML file, and warnings. Raises ConversionFault (corrupt) where Docling cannot read it.
+
+    HTML must be UTF-8; what it says of its own encoding does not count.
+    """
     from docling.datamodel.base_models import DocumentStream  # noqa: PLC0415 - heavy
 
-    stream = DocumentStream(name=f"document.{suffix}", stream=BytesIO(data))
+    # A byte order mark comes before what a page declares, which was true of the bytes and not of the text made of them.
+    whole = b"\xef\xbb\xbf" + data if suffix == "html" else data
+    stream = DocumentStream(name=f"document.{suffix}", stream=BytesIO(whole))
     result = _converter().convert(stream, raises_on_error=False)
     if result.status.value not in ("success", "partial_success"):
         problems = "; ".join(error.error_message for error in result.errors) or str(result.status.value)
         raise ConversionFault("corrupt", f"Docling cannot read it: {problems.splitlines()[0][:300]}")
-    return list(docling_blocks(result.document))
+    blocks = list(docling_blocks(result.document))
+    hidden = {
+        item.prov[0].page_no
+        for item, _ in result.document.iterate_items(included_content_layers=_layers("INVISIBLE"))
+        if suffix == "pptx" and getattr(item, "prov", None)
+    }
+    warnings = (f"hidden slides left out: {', '.join(map(str, sorted(hidden)))}",) if hidden else ()
+    return blocks, warnings
+
+
+def _layers(*names: str) -> set[Any]:
+    from docling_core.types.doc import ContentLayer  # noqa: PLC0415 - heavy
+
+    return {ContentLayer[name] for name in names}
 
 
 def docling_blocks(document: Any) -> Iterator[Block]:
-    """Blocks of a document that Docling made, in its reading order."""
+    """Blocks of a document that Docling made, in its reading order.
+
+    Speaker notes and footnotes are told, though Docling keeps them beside the body; reviewers' comments, running heads
+    and feet, and what is hidden are not.
+    """
     walk = _Walk(document)
-    for item, _ in document.iterate_items(with_groups=True):
-        yield from walk.take(item)
+    for item, _ in document.iterate_items(
+        with_groups=True, included_content_layers=_layers("BODY", "NOTES", "FURNITURE")
+    ):
+        layer, label = item.content_layer.value, item.label.value
+        if label == "comment_section":
+            walk.leave_out(item)
+        elif layer != "furniture" or label == "footnote":
+            yield from walk.take(item)
     yield from walk.close_list()
 
 
@@ -61,7 +90,12 @@ class _Walk:
         self._items: list[str] = []
         self._page: int | None = None
 
+    def leave_out(self, item: Any) -> None:
+        """Neither the item nor what it holds is told."""
+        self._told.update([item.self_ref, *(child.cref for child in item.children)])
+
     def take(self, item: Any) -> Iterator[Block]:
+        """Blocks that are complete with this item."""
         children = [child.cref for child in getattr(item, "children", ())]
         if item.self_ref in self._told:
             self._told.update(children)
@@ -83,13 +117,16 @@ class _Walk:
             yield block
 
     def close_list(self) -> Iterator[Block]:
+        """The list that is open, if one is."""
         if self._items:
             yield Block("list", "\n".join(self._items), page=self._page)
         self._items = []
 
     def _block(self, item: Any, kind: str) -> Block | None:
         if kind == "table":
-            return docling_table(item, self._document, self._page)
+            return docling_table(item.data, self._document, self._page)
+        if kind in ("picture", "chart"):
+            return _chart(item, self._document, self._page)
         if kind == "inline":
             return Block("paragraph", _inline(self._document, item, self._told).strip(), page=self._page)
         text = getattr(item, "text", "")
@@ -146,10 +183,23 @@ def _language(item: Any) -> str:
     return "" if name == "unknown" else name.lower()
 
 
-def docling_table(item: Any, document: Any, page: int | None) -> Block | None:
-    """A table with each merged cell once, at its first row and column."""
-    cells = item.data.table_cells
-    width, height = item.data.num_cols, item.data.num_rows
+def _chart(item: Any, document: Any, page: int | None) -> Block | None:
+    """The values behind a chart as a table; of other pictures nothing."""
+    chart = getattr(getattr(item, "meta", None), "tabular_chart", None)
+    if chart is None:
+        return None
+    table = docling_table(chart.chart_data, document, page)
+    if table is None or not chart.title:
+        return table
+    # The corner is empty otherwise.
+    text = table.text.replace("|  |", f"| {cell_text(chart.title)} |", 1)
+    return replace(table, text=text, header="\n".join(text.split("\n")[: table.header.count("\n") + 1]))
+
+
+def docling_table(data: Any, document: Any, page: int | None) -> Block | None:
+    """A table of Docling's cells with each merged one once, at its first row and column."""
+    cells = data.table_cells
+    width, height = data.num_cols, data.num_rows
     grid = [[""] * width for _ in range(height)]
     heads: set[int] = set()
     for cell in cells:
@@ -164,6 +214,7 @@ def docling_table(item: Any, document: Any, page: int | None) -> Block | None:
     return table_block(grid, page=page, header_rows=min(max(count, 1), 3))
 
 
+_RULE = re.compile(r"\|(?:\s*:?-{2,}:?\s*\|)+")
 _EMPHASIS = re.compile(r"(\*\*|__|(?<!\w)[*_])(?=\S)(.+?)(?<=\S)\1(?!\w)")
 
 
@@ -171,7 +222,12 @@ def _cell_text(cell: Any, document: Any) -> str:
     """Text of a cell; a rich one comes as Markdown, whose emphasis only disturbs search."""
     if not hasattr(cell, "ref"):
         return str(cell.text)
-    text = str(cell._get_text(doc=document))
+    # A table within the cell comes as Markdown too: its words count, its rules and pipes do not.
+    text = "\n".join(
+        " ".join(entry for entry in split_row(line) if entry) if line.lstrip().startswith("|") else line
+        for line in str(cell._get_text(doc=document)).split("\n")
+        if not _RULE.fullmatch(line.strip())
+    )
     return html.unescape(_EMPHASIS.sub(r"\2", text)).replace("\\_", "_")
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from ingestion.config import ConversionLimits
 from ingestion.errors import ConversionFault
 from ingestion.pdf_lines import Box, Page, TextLine
+from ingestion.pdf_spacing import close_up, may_be_spaced
 from ingestion.pdf_tables import crossed_borders, split_at_borders
 
 _LOCK = b"/Encrypt"
@@ -75,6 +76,7 @@ def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> Pd
         bitmaps_content_level=ContentLevel.COMPUTE_AND_MATERIALIZE,
         include_bitmap_bytes=False,
     )
+    with_characters = wanted.model_copy(update={"char_cells_content_level": ContentLevel.COMPUTE_AND_MATERIALIZE})
     with_words = wanted.model_copy(update={"word_cells_content_level": ContentLevel.COMPUTE_AND_MATERIALIZE})
     fonts = _font_names(data)
     pages: list[Page] = []
@@ -82,6 +84,11 @@ def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> Pd
     for number in range(1, count + 1):
         try:
             page = _page(number, document.get_page(number, content_config=wanted), fonts)
+            if any(may_be_spaced(line.text) for line in page.lines):
+                parsed = document.get_page(number, content_config=with_characters)
+                characters = _text_lines(number, parsed.char_cells, page.height, fonts, blank=True)
+                closed = [close_up(line, characters) if may_be_spaced(line.text) else line for line in page.lines]
+                page = replace(page, lines=tuple(closed))
             if any(crossed_borders(line, page.rules) for line in page.lines):
                 # The parser joins cells that stand close together; their words tell them apart.
                 parsed = document.get_page(number, content_config=with_words)
@@ -143,11 +150,13 @@ def _page(number: int, parsed: Any, fonts: Mapping[str, str]) -> Page:
     return Page(number, frame.r - frame.l, height - frame.b, lines, tuple(rules), len(parsed.bitmap_resources))
 
 
-def _text_lines(number: int, cells: Any, height: float, fonts: Mapping[str, str]) -> tuple[TextLine, ...]:
-    """Cells as lines, with coordinates from the top; without such as hold no text."""
+def _text_lines(
+    number: int, cells: Any, height: float, fonts: Mapping[str, str], *, blank: bool = False
+) -> tuple[TextLine, ...]:
+    """Cells as lines, with coordinates from the top; without such as hold no text, unless `blank` asks for them."""
     lines = []
     for cell in cells:
-        if cell.text.strip():
+        if blank or cell.text.strip():
             name = cell.font_name.lstrip("/")
             box = cell.rect.to_bounding_box()
             font = fonts.get(name, name).rpartition("+")[2]

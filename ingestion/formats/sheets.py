@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -11,7 +12,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import repeat, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ingestion.config import ConversionLimits
 from ingestion.documents import Block
@@ -20,16 +21,44 @@ from ingestion.formats.grids import header_rows, sheet_blocks
 from ingestion.formats.tables import table_block
 
 _DELIMITERS = ",;\t|"
+# Excel writes and reads it.
+_SEPARATOR = re.compile(r"\ufeff?\"?sep=([,;\t|])\"?[ \t]*\n", re.IGNORECASE)
 
 
-def read_csv(text: str, limits: ConversionLimits) -> list[Block]:
-    """The tables of a CSV text. The delimiter is the one that cuts the first lines into most, equally long rows."""
-    delimiter = _delimiter(text)
+def read_csv(text: str, limits: ConversionLimits) -> tuple[list[Block], tuple[str, ...]]:
+    """The tables of a CSV text, and warnings.
+
+    The delimiter is the one that a first line `sep=` names, else the one that cuts the first lines into most, equally
+    long rows.
+
+    Lines before the table, such as where it was exported from, become text. Where a quote is opened and never closed,
+    which would make one cell of all that follows, quotes are read as plain characters.
+    """
+    named = _SEPARATOR.match(text)
+    if named is not None:
+        text = text[named.end() :]
+    delimiter = named.group(1) if named is not None else _delimiter(text)
+    csv.field_size_limit(max(limits.max_characters, 131_072))
+    if _opens_a_quote(text, delimiter):
+        return _read_rows(text, delimiter, limits, csv.QUOTE_NONE), ("a quote is opened and not closed",)
+    return _read_rows(text, delimiter, limits, csv.QUOTE_MINIMAL), ()
+
+
+def _opens_a_quote(text: str, delimiter: str) -> bool:
+    """Whether a quoted cell is still open where the text ends."""
+    try:
+        for _ in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
+            pass
+    except csv.Error as error:
+        return "unexpected end of data" in str(error)
+    return False
+
+
+def _read_rows(text: str, delimiter: str, limits: ConversionLimits, quoting: Literal[0, 3]) -> list[Block]:
     rows: dict[int, Mapping[int, str]] = {}
     cells = 0
-    csv.field_size_limit(max(limits.max_characters, 131_072))
     try:
-        for number, row in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)):
+        for number, row in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)):
             filled = {column: cell.strip() for column, cell in enumerate(row) if cell.strip()}
             if not filled:
                 continue
@@ -49,8 +78,13 @@ def _table_of_csv(rows: Mapping[int, Mapping[int, str]], width: int) -> list[Blo
         return []
     if width == 1:
         return [Block("paragraph", "\n".join(row[0] for row in grid))]
-    block = table_block(grid, header_rows=header_rows(grid))
-    return [] if block is None else [block]
+    before = next((at for at, row in enumerate(grid) if any(row[1:])), 0)
+    rest = grid[before:]
+    if len(rest) < 2 or sum(any(row[1:]) for row in rest) * 2 <= len(rest):
+        before, rest = 0, grid  # rows of one value among others
+    blocks = [Block("paragraph", "\n".join(row[0] for row in grid[:before]))] if before else []
+    block = table_block(rest, header_rows=header_rows(rest))
+    return blocks if block is None else [*blocks, block]
 
 
 def _delimiter(text: str) -> str:

@@ -8,6 +8,7 @@ readable sections: objects with a name are headed by it, long texts are paragrap
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -33,10 +34,11 @@ _TEXT_KEYS = frozenset({"text", "body", "content", "description", "summary", "pa
 def read_yaml(text: str) -> Read:
     """Sections of each YAML document in the text; a text that is no YAML is kept whole as code, with a warning."""
     try:
-        nodes = [node for node in YAML(typ="rt", pure=True).compose_all(text) if node is not None]
-        values = [node_value(node) for node in nodes]
+        composed = [node for node in YAML(typ="safe", pure=True).compose_all(text) if node is not None]
+        told = [(node, value) for node in composed if (value := node_value(node)) is not None]
     except (YAMLError, FrontmatterFault, ValueError, RecursionError) as error:
         return [Block("code", text.rstrip("\n"), language="yaml")], {}, (f"not valid YAML: {_problem(error)}",)
+    nodes, values = [node for node, _ in told], [value for _, value in told]
     blocks: list[Block] = []
     prose = _is_prose(values, text)
     for number, (node, value) in enumerate(zip(nodes, values, strict=True), start=1):
@@ -89,7 +91,8 @@ def _stated(value: Any) -> dict[str, Any]:
 def _yaml_sections(node: Node, value: Any, text: str, level: int) -> Iterator[Block]:
     if not isinstance(node, MappingNode) or not isinstance(value, Mapping):
         yield Block("code", _slice(text, node.start_mark.index, node.end_mark.index), language="yaml")
-        yield from _leaf_block("", value)
+        if isinstance(value, Mapping | list):
+            yield from _leaf_block("", value)
         return
     plain_from: int | None = None
     entries = node.value
@@ -105,7 +108,8 @@ def _yaml_sections(node: Node, value: Any, text: str, level: int) -> Iterator[Bl
             plain_from = None
         yield Block("heading", str(key.value), level=level)
         yield Block("code", _slice(text, start, _line_start(text, end) if end < len(text) else end), language="yaml")
-        yield from _leaf_block(str(key.value), value[str(key.value)])
+        # What `<<` takes in stands among the keys themselves.
+        yield from _leaf_block(str(key.value), value.get(str(key.value), {}))
     if plain_from is not None:
         yield Block("code", _slice(text, plain_from, node.end_mark.index), language="yaml")
 
@@ -149,18 +153,19 @@ def _leaf(value: Any) -> str:
 
 def read_json(text: str) -> Read:
     """Sections of a JSON value, or of JSON Lines. Numbers keep their spelling. Text that is neither becomes code."""
+    repeated: set[str] = set()
     try:
-        value = _loads(text)
+        value = _loads(text, repeated)
     except RecursionError:
         return [Block("code", text.strip(), language="json")], {}, ("not read as JSON: it is nested too deeply",)
     except ValueError as error:
         lines = [line for line in text.splitlines() if line.strip()]
         try:
-            value = [_loads(line) for line in lines]
+            value = [_loads(line, repeated) for line in lines]
         except (ValueError, RecursionError):
             return [Block("code", text.strip(), language="json")], {}, (f"not valid JSON: {error}",)
-    blocks = list(_sections("", value, 1))
-    return blocks, _stated(value), ()
+    blocks = list(_sections("", value, 1)) if value not in ([], {}) else []
+    return blocks, _stated(value), tuple(sorted(repeated))
 
 
 class _Number(str):
@@ -169,8 +174,20 @@ class _Number(str):
     __slots__ = ()
 
 
-def _loads(text: str) -> Any:
-    return json.loads(text, parse_float=_Number, parse_int=_Number, parse_constant=_Number)
+def _loads(text: str, repeated: set[str]) -> Any:
+    """A JSON value. A key that an object has twice keeps both values, the second under `key (2)`, with a warning."""
+
+    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        counts: Counter[str] = Counter()
+        for key, value in pairs:
+            counts[key] += 1
+            if counts[key] > 1:
+                repeated.add(f"the key {key!r} occurs twice in one object")
+            found[key if counts[key] == 1 else f"{key} ({counts[key]})"] = value
+        return found
+
+    return json.loads(text, parse_float=_Number, parse_int=_Number, parse_constant=_Number, object_pairs_hook=mapping)
 
 
 def _sections(path: str, value: Any, level: int) -> Iterator[Block]:

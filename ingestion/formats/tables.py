@@ -32,3 +32,8 @@ def table_block(rows: Sequence[Sequence[str]], *, page: int | None = None, heade
     lines.insert(1, "|" + " --- |" * width)
     header = "\n".join(lines[: max(header_rows, 1) + 1])
     return Block("table", "\n".join(lines), page=page, header=header)
+
+
+def split_row(row: str) -> list[str]:
+    """Cells of a Markdown table row; escaped pipes stay within their cell."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().removeprefix("|").removesuffix("|"))]

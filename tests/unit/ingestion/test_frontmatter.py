@@ -74,6 +74,7 @@ def test_broken_frontmatter_is_left_out_with_its_line(block: str, line: int, wor
     split = split_frontmatter(f"---\n{block}---\nbody\n")
     assert split.metadata == {}
     assert split.body == "body\n"
+    assert split.broken == block.strip("\n")
     (warning,) = split.warnings
     assert f"line {line}:" in warning
     assert words in warning
@@ -96,3 +97,24 @@ def test_aliases_that_unfold_without_end_are_refused() -> None:
 def test_nested_values_and_block_texts_survive() -> None:
     split = split_frontmatter("---\nowner: {team: Data, since: 2024-01-02}\nnote: |\n  one\n  two\n---\n")
     assert split.metadata == {"owner": {"team": "Data", "since": "2024-01-02"}, "note": "one\ntwo\n"}
+
+
+def test_folded_texts_are_folded_without_control_characters() -> None:
+    split = split_frontmatter("---\nsummary: >\n  one\n  two\n\n  three\n---\n")
+    assert split.metadata == {"summary": "one two\nthree\n"}
+
+
+def test_merge_keys_are_taken_in() -> None:
+    split = split_frontmatter("---\nbase: &b {team: ops, tier: 1}\nowner: {<<: *b, tier: 2}\n---\n")
+    assert split.metadata["owner"] == {"team": "ops", "tier": 2}
+
+
+def test_blank_lines_may_come_before_frontmatter() -> None:
+    split = split_frontmatter("\n \n---\ntitle: Disk full\nservice: api\n---\n# Body\n")
+    assert (split.metadata, split.body) == ({"title": "Disk full", "service": "api"}, "# Body\n")
+
+
+@pytest.mark.parametrize("text", ["\n---\nNote: mind the gap\n---\nx\n", "\n---\na: b: c\n---\nx\n", "\n---\ntext\n"])
+def test_after_blank_lines_only_faultless_properties_count(text: str) -> None:
+    split = split_frontmatter(text)
+    assert (split.metadata, split.body, split.warnings) == ({}, text, ())

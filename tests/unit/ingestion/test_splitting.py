@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from ingestion.documents import Block
-from ingestion.splitting import Splitter, split_row, split_sentences
+from ingestion.formats.tables import split_row
+from ingestion.splitting import Splitter, split_sentences
 
 
 def spans(text: str) -> list[tuple[int, int]]:
