@@ -42,10 +42,12 @@ _ACTION = re.compile(
     _FLAGS,
 )
 _HOW_MANY = re.compile(
-    r"\bhow (?:many|much) ((?:\w+[ -]){0,2}?\w+)(?= (?:is|are|was|were|do|does|did|has|have|had|can|may|must|"
-    r"should|of|in|on|to|for|at|per|before|after|apply|applies|pass|under|with)\b|\?|$)",
+    r"\bhow (?:many|much) (?!times\b)((?:\w+[ -]){0,2}?\w+)(?= (?:is|are|was|were|do|does|did|has|have|had|can|may|"
+    r"must|should|of|in|on|to|for|at|per|before|after|apply|applies|pass|under|with)\b|\?|$)",
     _FLAGS,
 )
+# What is counted where the verb is none of those above: `how many rules lose their message`; times are no things.
+_HOW_MANY_OF = re.compile(r"\bhow many (?!times\b)([a-z]+s)\b", _FLAGS)
 
 _HAS_DURATION = re.compile(
     r"\b(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty|ninety)"
@@ -107,7 +109,9 @@ def kinds_asked(question: str) -> tuple[Kind, ...]:
     """The kinds of things without which a sentence does not answer the question."""
     kinds = []
     if re.search(
-        r"^(?:and )?(?:since |until |from )?when\b|\b(?:what|which) (?:date|day)\b|, (?:and )?when$", question, _FLAGS
+        r"^(?:and )?(?:since |until |from )?when\b|\b(?:what|which) (?:date|day|month|year)\b|, (?:and )?when$",
+        question,
+        _FLAGS,
     ):
         kinds.append(Kind.DATE)
     if re.search(r"\bhow long\b|\bhow many (?:seconds|minutes|hours|days|weeks|months|years)\b", question, _FLAGS):
@@ -188,7 +192,7 @@ def fit(question: str, text: str, *, listed: bool = False) -> float:
     if _LIMIT.search(question):
         value += HOLDS if _HAS_LIMIT.search(text) else 0.0
     if (counted := _HOW_MANY.search(question)) is not None:
-        value += HOLDS if _counts(text, counted[1]) else 0.0
+        value += HOLDS if counts(text, counted[1]) else 0.0
     return value
 
 
@@ -222,10 +226,12 @@ def _fit_which(question: str, text: str) -> float:
 def counted_noun(question: str) -> str | None:
     """What a question counts: `widgets` of "How many widgets were returned?"; None where it counts nothing."""
     found = _HOW_MANY.search(question)
-    return found[1].split()[-1].lower() if found and "many" in found.group().lower() else None
+    if found is None or "many" not in found.group().lower():
+        found = _HOW_MANY_OF.search(question)
+    return found[1].split()[-1].lower() if found is not None else None
 
 
-def _counts(text: str, noun: str) -> bool:
+def counts(text: str, noun: str) -> bool:
     """Whether a number stands right before the thing counted."""
     last = re.escape(noun.split()[-1].lower().rstrip("s"))
     return (

@@ -17,6 +17,7 @@ from rag_core.workers.asks import hints_cause, names_cause
 from rag_core.workers.numbers import find_dates
 from rag_core.workers.units import Unit
 from rag_core.workers.wording import DOWN, UP, asked_words, quote_words
+from rag_core.workers.words import contains_name, find_names, plain
 
 # Parts of a document's score: being about the subject, saying that it moved, what the search thought of it,
 # its strongest sentence of cause, and naming the subject in the line that says what it is about.
@@ -85,7 +86,7 @@ def tell_cause(
     for place, name in enumerate(documents):
         about = _share(weights, held[name])
         own = [(index, unit) for index, unit in units if passages[index].document_id == name]
-        line = next(_subject_line(passage) for passage in passages if passage.document_id == name)
+        line = line_of(name, passages)
         effect = any(_states_effect(unit, passages[index], weights, moved) for index, unit in own)
         causes = [unit for _, unit in own if _states(unit) and _is_cause(unit)]
         strongest = max((_cause_score(unit, passages[index], weights, moved) for index, unit in own), default=0.0)
@@ -113,7 +114,11 @@ def tell_cause(
     if not chosen:
         return None
     told = tuple((index, unit) for _, index, _, unit in sorted(chosen, key=lambda item: (item[1], item[2])))
-    return Told(told, round(about, 3), effect, _doubt(about, effect, told))
+    spoken = f"{line_of(name, passages)} {' '.join(f'{unit.heading} {unit.shown}' for _, unit in told)}"
+    other = bool(names := find_names(f"{question} {context}")) and not any(
+        contains_name(plain(spoken), n) for n in names
+    )
+    return Told(told, round(about, 3), effect, _doubt(0.0 if other else about, effect, told))
 
 
 def subject_words(question: str, context: str) -> tuple[str, ...]:
@@ -182,6 +187,11 @@ def _bridge(first: tuple[int, Unit] | None, passages: Sequence[Passage], weights
     own = set(quote_words(line))
     about = line if _share(weights, own) >= NAMED else ""
     return set(asked_words(_without_dates(f"{unit.shown} {about}")))
+
+
+def line_of(document_id: str, passages: Sequence[Passage]) -> str:
+    """What a document says that it is about: title and subject."""
+    return next(_subject_line(passage) for passage in passages if passage.document_id == document_id)
 
 
 def _subject_line(passage: Passage) -> str:

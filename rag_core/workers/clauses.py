@@ -13,7 +13,10 @@ _ASK = (
     r"in which|on which|at which|for which|to which|with which|did|does|do|is|are|was|were|has|have|can|may|must|name|"
     r"give|list|show|explain|describe|with the)"
 )
-_BREAK = re.compile(rf"(?:[,;]\s*(?:and|but)\s+|[;?]\s+(?:and\s+)?|,\s+|\s+and\s+)(?={_ASK}\b)", re.IGNORECASE)
+_WITH_CAUSE = r"\s+(?=with (?:the|its|their) (?:main |root |stated )?(?:cause|reason)s?\b)"
+_BREAK = re.compile(
+    rf"(?:[,;]\s*(?:and|but)\s+|[;?]\s+(?:and\s+)?|,\s+|\s+and\s+)(?={_ASK}\b)|{_WITH_CAUSE}", re.IGNORECASE
+)
 _STRONG_BREAK = re.compile(rf"(?:[,;]\s*(?:and|but)\s+|[;?]\s+(?:and\s+)?)(?={_ASK}\b)", re.IGNORECASE)
 _CAUSE = re.compile(
     r"\bwhy\b|\bhow come\b|\b(?:what|which)\b[^,;?]*\b(?:caus\w+|explain\w*|led to|drove|drives|driving|behind|"
@@ -60,6 +63,16 @@ _COUNTS = re.compile(
 _NAME = re.compile(
     r"(?:who|whom|when|where|until when|since when|under|with|by(?! how)) ?|which\b|what (?:happens|is|does)\b", re.I
 )
+# A figure split or followed over time, which rows hold and a sentence of a document at most mentions.
+_SERIES = re.compile(
+    r"\b(?:by|each|every|month by|quarter by) (?:calendar )?(?:month|quarter|week|year)s?\b|"
+    r"\b(?:by|per|each|every) (?:\w+ )?(?:region|country|team|segment|channel|product family|industry)(?:s|'s)?\b|"
+    r"\b(?:monthly|quarterly|weekly|yearly) (?!trains?\b|releases?\b|reports?\b|reviews?\b)\w+s\b|"
+    r"^(?:and )?how (?:did|do|does|has|have)\b.*\b(?:chang\w+|mov\w+|develop\w*|compar\w+|evolv\w+)\b|"
+    r"\bhow (?:large|big|strong|far|much) (?:was|were|is|are) the (?:\w+ )?"
+    r"(?:jump|rise|fall|drop|change|growth|increase|decline|decrease)\b",
+    re.IGNORECASE,
+)
 _LEADER = re.compile(
     r"\b(?:the (?:first|top|largest|biggest|highest|worst|best|leading) (?:one|of them)|the (?:first|top) (?=\w+$)|"
     r"that (?:customer|region|country|product|service|team|competitor|channel|segment)|this one|that one)\b",
@@ -102,6 +115,11 @@ def read_clauses(question: str) -> tuple[Clause, ...]:
             )
         )
     return tuple(clauses)
+
+
+def asks_series(text: str) -> bool:
+    """Whether a clause is after a figure split or followed over time (by month, per region, how it changed)."""
+    return bool(_SERIES.search(text))
 
 
 def names_leader(text: str) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations
+from pathlib import PurePosixPath
 from typing import Any
 
 from rag_core.datamodel.catalog import Catalog
@@ -18,6 +19,12 @@ MAX_NULL_SHARE = 0.8
 # Columns of a comparison: the first period of all has none before it.
 _COMPARED = ("_previous", "_year_ago", "_change", "_change_percent")
 MIN_AGREEMENT = 0.55
+# Two quotes answer the same question where they share so much of it, what is counted left out.
+MIN_ASKED = 0.6
+# Documents that tell what happened once; what they measured then contradicts no rule and no other event.
+_EVENTS = frozenset({"incident", "postmortem"})
+_IDENTIFIER = re.compile(r"\b[A-Z]{2,}-\d[\d-]*\b")
+_PARTY = re.compile(r"\b(?:with|for|to|between)\s+((?:[A-Z][\w&.-]*\s*)+)")
 # Units of things that are counted or measured from zero; a margin or a change can be negative, these cannot.
 _NEVER_NEGATIVE = frozenset(
     {"minutes", "hours", "days", "seconds", "persons", "employees", "orders", "tickets", "customers"}
@@ -53,7 +60,7 @@ def validate_sql(evidence: SqlEvidence, catalog: Catalog | None = None, *, may_b
 
 
 def schema_findings(followed: Sequence[str], marker: str) -> list[Finding]:
-    """One warning for each rename of the warehouse that the statement behind a result was mended to follow."""
+    """One warning for each rename that a statement was mended to follow, and each undecided change it reads."""
     return [Finding(code="schema_drift", severity="warning", message=text, marker=marker) for text in followed]
 
 
@@ -162,6 +169,22 @@ def is_superseded(passage: Passage) -> bool:
     return status in _SUPERSEDED or bool(passage.metadata.get("superseded_by"))
 
 
+def is_successor(passage: Passage, other: Passage) -> bool:
+    """Whether `other` says that this passage's document replaced it, by file name with or without its end, or by title.
+
+    A document that is told by its source's name may be indexed in another format.
+    """
+    named = str(other.metadata.get("superseded_by", "")).rsplit("/", 1)[-1].strip().lower()
+    if not named:
+        return False
+    file = PurePosixPath(passage.path.lower())
+    return named in (file.name, file.stem, passage.title.lower()) or _stem(named) == file.stem
+
+
+def _stem(name: str) -> str:
+    return re.sub(r"\.[a-z]{1,5}$", "", name)
+
+
 def document_day(passage: Passage) -> str:
     """The document's own date as ISO text, empty where it has none; for ordering and for words."""
     day = as_day(passage.metadata.get("date"))
@@ -199,24 +222,40 @@ def validate_passages(question: str, passages: Sequence[Passage]) -> list[Findin
 def contradiction(question: str, first: Passage, second: Passage) -> tuple[str, str] | None:
     """The two values where quotes of two documents give different ones for the same thing, None where they do not.
 
+    Documents about different events or made with different parties say different things without contradiction.
+
     Two quotes speak of the same thing where they share most of the shorter one's words besides the values, and of the
     question's. Each must give exactly one kind of value that the other gives too (a percentage, a duration, a price).
     """
+    if _of_its_own(question, first, second) or _of_its_own(question, second, first):
+        return None
     asked = set(content_words(question))
+    # Where both say 40 connections, one of 36 and one of 300 are of something else.
+    agreed = _agreed(_sentences(first), _sentences(second))
     for one in _sentences(first):
         for other in _sentences(second):
-            values = _different_values(one, other)
+            values = _different_values(one, other, agreed)
             if values is None:
                 continue
-            left, right = _subject(one), _subject(other)
-            shared = left & right
+            counted = set(content_words(f"{values[0]} {values[1]}"))
+            left, right = _subject(one) - counted, _subject(other) - counted
+            shared, about = left & right, asked - counted
             least = min(len(left), len(right))
             if least and (
                 len(shared) / least >= MIN_AGREEMENT
-                or (len(shared & asked) >= 2 and len(shared & asked) / max(len(asked), 1) >= 0.5)
+                or (len(shared & about) >= 2 and len(shared & about) / len(about) >= MIN_ASKED)
             ):
                 return values
     return None
+
+
+def _of_its_own(question: str, one: Passage, other: Passage) -> bool:
+    """Whether a document tells of an event, or of an agreement with somebody, that the other one does not speak of."""
+    named = set(_IDENTIFIER.findall(one.title))
+    if one.document_type in _EVENTS and not (named and named & set(_IDENTIFIER.findall(other.title))):
+        return True
+    text = f"{question} {other.title} {other.text}"
+    return any(party.strip() not in text for party in _PARTY.findall(one.title))
 
 
 def _sentences(passage: Passage) -> list[str]:
@@ -227,9 +266,18 @@ def _subject(sentence: str) -> set[str]:
     return {word for word in content_words(sentence) if not any(character.isdigit() for character in word)}
 
 
-def _different_values(first: str, second: str) -> tuple[str, str] | None:
+def _agreed(first: Sequence[str], second: Sequence[str]) -> set[str]:
+    """What both sides give the same value of."""
+    one, other = (
+        {(kind, value) for sentence in side for kind, values in _measures(sentence).items() for value in values}
+        for side in (first, second)
+    )
+    return {kind for kind, _ in one & other}
+
+
+def _different_values(first: str, second: str, agreed: set[str]) -> tuple[str, str] | None:
     one, other = _measures(first), _measures(second)
-    for kind in sorted(set(one) & set(other)):
+    for kind in sorted((set(one) & set(other)) - agreed):
         if not set(one[kind]) & set(other[kind]):
             return next(iter(one[kind].values())), next(iter(other[kind].values()))
     return None

@@ -116,12 +116,17 @@ def _span(groups: dict[str, str | None]) -> tuple[date, date] | None:
 
 def find_dates(text: str) -> list[DateMention]:
     """The dates and periods in a text, in order."""
+    return list(_find_dates(text))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _find_dates(text: str) -> tuple[DateMention, ...]:
     found = []
     for match in _DATES.finditer(text):
         span = _span(match.groupdict())
         if span is not None:
             found.append(DateMention(match.group(), match.start(), match.end(), *span))
-    return found
+    return tuple(found)
 
 
 def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:

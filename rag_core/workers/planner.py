@@ -36,6 +36,7 @@ from rag_core.workers.clauses import (
     without_movement,
 )
 from rag_core.workers.figure_asks import as_moved, ask_back, is_after_figure, is_governed, with_change
+from rag_core.workers.halves import halved
 from rag_core.workers.handover import first_of
 
 SEARCH_TOP = 8
@@ -132,7 +133,7 @@ class Planner:
 
         What was assumed of the figures is added to `read_so`.
         """
-        clauses = read_clauses(question)
+        clauses = halved(read_clauses(question), lambda text: self._matcher.match(text, run_date).complete)
         steps: list[Step] = []
         searches: list[Clause] = []
         unmatched: list[str] = []

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from rag_core.workers.words import split_sentences
+
+KEPT_PASSAGES = 2_048
 
 UnitKind = Literal["sentence", "item", "row", "record", "code"]
 
@@ -117,6 +120,12 @@ class _Collector:
 
 def split_units(text: str) -> list[Unit]:
     """The units of a passage in order. Headings and rules are none; a table's header is told with each of its rows."""
+    return list(_split_units(text))
+
+
+# One passage is found by many questions of a batch, and cut again where it is quoted and where it is judged.
+@lru_cache(maxsize=KEPT_PASSAGES)
+def _split_units(text: str) -> tuple[Unit, ...]:
     found = _Collector()
     language: str | None = None
     for line in text.splitlines():
@@ -144,4 +153,4 @@ def split_units(text: str) -> list[Unit]:
             found.close_record()
             found.paragraph.append(stripped)
     found.close()
-    return found.units
+    return tuple(found.units)

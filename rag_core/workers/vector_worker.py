@@ -13,6 +13,7 @@ from rag_core.workers.asks import asks_cause, new_names
 from rag_core.workers.causes import tell_cause
 from rag_core.workers.clauses import read_clauses
 from rag_core.workers.confidence import doubt_quotes, names_missing
+from rag_core.workers.evidence_validator import is_successor
 from rag_core.workers.outcome import StepOutcome
 from rag_core.workers.quotes import best_quotes, quotable_units
 from rag_core.workers.units import Unit
@@ -43,6 +44,8 @@ class VectorWorker:
             unfiltered = self._search(step, {})
             if not unfiltered.null_signal:
                 found = unfiltered.model_copy(update={"detail": {**unfiltered.detail, "filters_dropped": True}})
+        if not found.null_signal and asks_why(step):
+            found = self._with_rest(step, found)
         passages, confidence, doubt = pick_quotes(step, found)
         detail = {**found.detail, "confidence": confidence, "doubt": doubt}
         return StepOutcome(
@@ -51,10 +54,35 @@ class VectorWorker:
             search=found.model_copy(update={"passages": passages, "detail": detail}),
         )
 
+    def _with_rest(self, step: SearchStep, found: SearchOutcome) -> SearchOutcome:
+        """What was found, and the rest of the document that tells the cause.
+
+        The chunk that says what moved is near to the question; the one that says what had happened need not be.
+        """
+        told = tell_cause(step.task, step.query, found.passages, quotable_units(found.passages), limit=MAX_CAUSES)
+        if told is None:
+            return found
+        document = found.passages[told.units[0][0]]
+        rest = self._search(step, {"path": document.path})
+        known = {passage.chunk_id for passage in found.passages}
+        more = [
+            passage
+            for passage in rest.passages
+            if passage.document_id == document.document_id and passage.chunk_id not in known
+        ]
+        last = max(passage.rank for passage in found.passages)
+        ranked = (passage.model_copy(update={"rank": last + at}) for at, passage in enumerate(more, start=1))
+        return found.model_copy(update={"passages": (*found.passages, *ranked)})
+
     def _search(self, step: SearchStep, filters: dict[str, str]) -> SearchOutcome:
         return self.search.search(
             step.query, top=step.top, filters=filters or None, recency_half_life_days=step.recency_half_life_days
         )
+
+
+def asks_why(step: SearchStep) -> bool:
+    """Whether a step is after the cause of a figure asked for beside it."""
+    return step.query != step.task and any(clause.asks_cause for clause in read_clauses(step.task))
 
 
 def pick_quotes(
@@ -87,8 +115,8 @@ def _choose(
         if told is not None:
             return list(told.units), told.about, told.doubt
     quotes = best_quotes(task, passages, context=context, embedder=embedder, limit=MAX_QUOTES)
-    if context and not asks_cause(task) and not any(quote.asked for quote in quotes):
-        quotes = []  # what was found is of the context alone, and answers nothing
+    if context and not asks_cause(task):
+        quotes = [quote for quote in quotes if quote.asked]  # what is of the context alone answers nothing
     chosen = [(quote.passage, quote.unit) for quote in quotes]
     if names_missing(task, chosen, context):
         chosen = _with_name(task, context, passages, chosen)
@@ -121,13 +149,10 @@ def _successors(
     found: list[tuple[int, Unit]] = []
     quoted = {passages[index].document_id for index, _ in chosen}
     for index in dict.fromkeys(index for index, _ in chosen):
-        successor = str(passages[index].metadata.get("superseded_by", "")).rsplit("/", 1)[-1]
-        if not successor:
-            continue
         places = [
             at
             for at, passage in enumerate(passages)
-            if passage.path.rsplit("/", 1)[-1] == successor and passage.document_id not in quoted
+            if is_successor(passage, passages[index]) and passage.document_id not in quoted
         ]
         for quote in best_quotes(task, [passages[at] for at in places], context=context, limit=1, floor=MIN_SUCCESSOR):
             found.append((places[quote.passage], quote.unit))

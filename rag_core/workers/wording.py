@@ -12,6 +12,8 @@ from itertools import pairwise
 
 from rag_core.retrieval.tokens import STOP_WORDS, stem, tokenize
 
+KEPT_TEXTS = 16_384
+
 # Words that people use for one another: each set counts as a word of its own beside those that stand in the text.
 UP, DOWN = "<up>", "<down>"
 _ALIKE = (
@@ -67,9 +69,16 @@ def _alike(term: str) -> str:
 
 def quote_words(text: str) -> list[str]:
     """Terms of a text in order; irregular forms are told by their verb, and words that mean alike add a mark."""
+    return list(_quote_words(text))
+
+
+# The same sentences and headings are held against question after question.
+@lru_cache(maxsize=KEPT_TEXTS)
+def _quote_words(text: str) -> tuple[str, ...]:
     terms = [_alike(term) for term in tokenize(text)]
     lowered = text.lower()
-    return terms + [mark for mark, pattern in _MARKS if pattern.search(text if mark == "<limit>" else lowered)]
+    marks = [mark for mark, pattern in _MARKS if pattern.search(text if mark == "<limit>" else lowered)]
+    return (*terms, *marks)
 
 
 def asked_words(question: str) -> list[str]:
@@ -79,10 +88,15 @@ def asked_words(question: str) -> list[str]:
 
 def pairs(text: str) -> set[tuple[str, str]]:
     """Neighbouring terms of a text, stop words between them left out; parts of one name or identifier are no pair."""
+    return set(_pairs(text))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _pairs(text: str) -> frozenset[tuple[str, str]]:
     words = [word for word in _WORD.findall(text) if word.lower() not in STOP_WORDS]
     found = set()
     for before, after in pairwise(words):
         first, second = tokenize(before), tokenize(after)
         if first and second and not (before[:1].isupper() and after[:1].isupper()):
             found.add((_alike(first[0]), _alike(second[0])))
-    return found
+    return frozenset(found)

@@ -97,6 +97,11 @@ def find_names(text: str) -> list[str]:
 
     The first word of a sentence counts only where another capitalised word follows or it mixes cases and digits.
     """
+    return list(_find_names(text))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _find_names(text: str) -> tuple[str, ...]:
     names: list[str] = []
     for sentence in split_sentences(text):
         names += [match.group() for match in _NAME_IN_LOWER.finditer(sentence)]
@@ -110,7 +115,7 @@ def find_names(text: str) -> list[str]:
                 )
             names += [part for part in parts if part.lower() not in _ORDINARY and part not in ("of", "and", "&")]
     # Numbers and dates are looked at elsewhere.
-    return [name for name in names if re.search(r"[^\W\d_]", name)]
+    return tuple(name for name in names if re.search(r"[^\W\d_]", name))
 
 
 def _marked(word: str) -> bool:

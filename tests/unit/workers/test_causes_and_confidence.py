@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from rag_core.datamodel.evidence import Passage, SearchOutcome
 from rag_core.datamodel.plan import Plan, SearchStep
 from rag_core.workers.asks import Kind, holds, kinds_asked, names_doer
 from rag_core.workers.clauses import stands_alone, without_movement
-from rag_core.workers.confidence import doubt_quotes
+from rag_core.workers.confidence import doubt_quotes, words_held
 from rag_core.workers.merge import cited_passages
 from rag_core.workers.outcome import StepOutcome
 from rag_core.workers.quotes import quotable_units
-from rag_core.workers.vector_worker import pick_quotes
+from rag_core.workers.vector_worker import VectorWorker, pick_quotes
 from rag_core.workers.wording import pairs, quote_words
 from tests.evidence import passage
 
@@ -125,6 +127,96 @@ def test_a_name_that_no_quoted_passage_holds_is_doubted() -> None:
     found = [passage("The delay alert fires after 10 minutes.", title="Delays")]
     assert "RillHigh" in doubt_quotes("When does the delay alert RillHigh fire?", found, quotable_units(found))[1]
     assert not doubt_quotes("When does the delay alert fire?", found, quotable_units(found))[1]
+
+
+@pytest.mark.parametrize("successor", ["docs/terms-2025.md", "terms-2025", "Terms 2025"])
+def test_a_successor_is_found_in_another_format(successor: str) -> None:
+    old = passage(
+        "The portal is promised to be there for 99.5 % of the month.",
+        title="Terms 2024",
+        metadata={"status": "superseded", "superseded_by": successor},
+    )
+    new = passage("The portal is promised for 99.7 %.", title="Terms 2025", path="a/terms-2025.docx", rank=2)
+    question = "What is promised for the portal?"
+    quotes, doubt = pick(question, old, new)
+    assert any("99.7 %" in quote for quote in quotes)
+    assert doubt == ""
+    assert "in force" in pick(question, old)[1]
+
+
+def test_one_quote_must_hold_both_the_words_and_the_kind_of_thing_asked_for() -> None:
+    text = "Travel money of staff is reimbursed after approval. The paid app of a rival starts in May 2027."
+    found = [passage(text, title="Travel")]
+    assert doubt_quotes("When is travel money reimbursed?", found, quotable_units(found))[1]
+    answer = [passage("Travel money of staff is reimbursed in May 2027.", title="Travel")]
+    assert not doubt_quotes("When is travel money reimbursed?", answer, quotable_units(answer))[1]
+
+
+def test_words_of_the_question_that_nothing_found_holds_weigh_most() -> None:
+    found = [passage(f"The pool of the service has {n} slots.", title=f"Pool {n}", rank=n) for n in (1, 2, 3)]
+    held = words_held("What drained the pool of the service?", found, quotable_units(found)[:1])[0]
+    assert held < 0.5  # two of three words, and the one that says what is asked is missing
+    assert words_held("the pool of the service", found, quotable_units(found)[:1]) == [1.0]
+
+
+def test_the_row_of_somebody_else_answers_nothing() -> None:
+    table = "| Operator | Fleet | Earliest renewal |\n| --- | --- | --- |\n| Noord Parcel | small | 2031 |\n"
+    found = [passage(table, title="Renewal of fleets")]
+    assert doubt_quotes("What is the earliest renewal of Waal Logistics?", found, quotable_units(found))[1]
+    assert not doubt_quotes("What is the earliest renewal of Noord Parcel?", found, quotable_units(found))[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "doubted"),
+    [
+        ("How many rules lose their message?", "Rules lose their message when 212 pages are purged.", True),
+        ("How many rules lose their message?", "Eleven rules lose their message.", False),
+        ("How many times more do rules cost?", "Rules cost 6.5 times more.", False),
+    ],
+)
+def test_what_is_counted_must_be_counted_in_a_quote(question: str, text: str, doubted: bool) -> None:
+    found = [passage(text, title="Rules")]
+    assert bool(doubt_quotes(question, found, quotable_units(found))[1]) is doubted
+
+
+def test_a_part_without_a_name_is_about_the_name_beside_it() -> None:
+    found = [passage("The renewal rule is one month of notice.", title="Price list of Site Lens")]
+    assert "Cloud" in doubt_quotes("the renewal rule", found, quotable_units(found), "revenue of Cloud Plus")[1]
+    assert not doubt_quotes("the renewal rule", found, quotable_units(found), "revenue of Site Lens")[1]
+
+
+def test_a_cause_told_of_none_of_the_names_asked_about_is_doubted() -> None:
+    text = "Incidents rose because the queue of the Care team grew. The margin was as before."
+    assert pick("why did incidents of billing-api rise", passage(text, title="Care"), context="margin of the North")[1]
+
+
+class Rooms:
+    """A search that finds one chunk, and the whole document where it is asked for it alone."""
+
+    def __init__(self) -> None:
+        self.filters: list[dict[str, str] | None] = []
+
+    def search(self, query: str, **options: Any) -> SearchOutcome:
+        """The second part, or both."""
+        self.filters.append(options["filters"])
+        happened, effect = REPORT.split("## Effect")
+        second = passage(f"## Effect{effect}", title="The road of the North", chunk_id=2, document_id="d", path="r.pdf")
+        first = passage(happened, title="The road of the North", chunk_id=1, document_id="d", path="r.pdf", rank=2)
+        return SearchOutcome(
+            query=query, null_signal=False, passages=(second, first) if options["filters"] else (second,)
+        )
+
+
+def test_the_chunk_that_says_what_had_happened_is_read_with_the_one_that_says_what_moved() -> None:
+    search = Rooms()
+    step = SearchStep(step_id="d1", task="why did it fall", query="why did it fall margin of the North")
+    found = VectorWorker(search).run(step).search
+    assert found is not None
+    assert search.filters == [None, {"path": "r.pdf"}]
+    assert "closed the only road" in " ".join(quote for item in found.passages for quote in item.quotes)
+    plainly = SearchStep(step_id="d1", task="when was the road closed", query="when was the road closed")
+    VectorWorker(search).run(plainly)
+    assert search.filters[2:] == [None]
 
 
 @pytest.mark.parametrize(

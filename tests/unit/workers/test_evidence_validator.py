@@ -119,6 +119,41 @@ def test_documents_that_agree_or_speak_of_other_things_do_not() -> None:
     assert contradiction(question, first, other) is None
 
 
+def test_events_and_agreements_with_others_contradict_nobody() -> None:
+    question = "How long was the portal down?"
+    first = passage(
+        "The portal was down for 155 minutes.",
+        title="INC-2024-033 Expired",
+        quotes=("The portal was down for 155 minutes.",),
+        document_type="incident",
+        document_id="a",
+    )
+    second = passage(
+        "The portal was down for 105 minutes.",
+        title="INC-2025-035 Tools",
+        quotes=("The portal was down for 105 minutes.",),
+        document_type="incident",
+        document_id="b",
+    )
+    again = second.model_copy(update={"title": "PM on INC-2024-033", "document_type": "postmortem"})
+    assert contradiction(question, first, second) is None
+    assert contradiction(question, first, again) == ("155 minutes", "105 minutes")
+    general = quoted("The portal is available for 99.7 % of the month.", "Contract Template")
+    special = quoted("The portal is available for 99.9 % of the month.", "Framework Agreement with Waal Logistics")
+    assert contradiction("Which availability of the portal is promised?", general, special) is None
+    assert contradiction("Which availability is promised to Waal Logistics?", general, special) is not None
+
+
+def test_two_that_give_the_same_value_too_speak_of_another_thing_in_the_other_one() -> None:
+    first = passage(
+        "The pool allows 40 connections. The database of the pool allows 300 connections.",
+        document_id="a",
+        quotes=("The pool allows 40 connections.", "The database of the pool allows 300 connections."),
+    )
+    second = quoted("The pool allows 40 connections.", "Primer")
+    assert contradiction("How many connections does the pool allow?", first, second) is None
+
+
 def test_a_superseded_document_is_told() -> None:
     old = quoted("Restart the primary first.", "Runbook 2024", status="superseded", date=date(2024, 5, 14))
     assert [finding.code for finding in validate_passages("What is first?", [old])] == ["superseded"]
