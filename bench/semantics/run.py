@@ -49,7 +49,7 @@ def main(argv: list[str] | None = None) -> int:
     """Runs the sets that are asked for; ends with 1 where one answer is wrong but confident."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dsn", required=True)
-    parser.add_argument("--sets", default="facts,paraphrases,refusals,holdout,fresh,kinds")
+    parser.add_argument("--sets", default="facts,paraphrases,refusals,holdout,fresh,kinds,unseen")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args(argv)
@@ -135,13 +135,19 @@ class Bench:
 
     def kinds(self) -> Iterator[Case]:
         """Questions by the kind of reading that goes wrong, with SQL written by hand as the truth."""
-        document = _read("kinds.yaml")
-        shared = ", ".join(f"{name} AS ({sql})" for name, sql in document["ctes"].items())
-        for number, entry in enumerate(document["questions"]):
+        yield from self._by_hand("kinds.yaml", "K")
+
+    def unseen(self) -> Iterator[Case]:
+        """The same kinds in other words, that no rule was made from."""
+        yield from self._by_hand("unseen.yaml", "U")
+
+    def _by_hand(self, name: str, mark: str) -> Iterator[Case]:
+        shared = ", ".join(f"{cte} AS ({sql})" for cte, sql in _read("kinds.yaml")["ctes"].items())
+        for number, entry in enumerate(_read(name)["questions"]):
             sql = entry.get("sql")
             rows = None if sql is None else tuple(self._execute(f"WITH {shared} {sql}"))
             leads = bool(entry.get("leads", False))
-            yield Case(f"K{number + 1:03} {entry['kind']}", entry["text"], rows, ordered=leads, exact=not leads)
+            yield Case(f"{mark}{number + 1:03} {entry['kind']}", entry["text"], rows, ordered=leads, exact=not leads)
 
     def _questions(self, name: str) -> Iterator[Case]:
         for entry in _read(name)["questions"]:

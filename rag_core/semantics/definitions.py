@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from decimal import Decimal
 from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -117,7 +118,8 @@ class Metric(Record):
     deployment"). `same_as` names the figure of which this one is a copy from another table. `shown_with` are figures
     that stand beside it in a result, as its basis. `cohort_of` names the state of which this figure counts what began
     in the period and is in that state now ("tickets opened in 2025 that are still open"); `began` are the words that
-    say so ("opened", "signed").
+    say so ("opened", "signed"). `reached_at` is the value from which on it is reached, so that "which regions reached
+    their target" leaves out the others; `missed` are those of the `modifiers` that say the opposite.
     """
 
     label: str
@@ -149,6 +151,8 @@ class Metric(Record):
     shown_with: tuple[str, ...] = ()
     cohort_of: str | None = None
     began: tuple[str, ...] = ()
+    reached_at: Decimal | None = None
+    missed: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _complete(self) -> Metric:

@@ -63,6 +63,7 @@ class FigureChooser:
             options = [name for name in span.of("ambiguous")[0].value if name in self.model.metrics]
             able = self._by_unit(found, [name for name in options if self._able(name, found)])
             able = self._as_declared(found, span, self._as_narrowed(found, span, able))
+            able = able[:1] if found.none else able
             if len(able) == 1 and len(options) > 1:
                 found.ambiguous.remove(span)
                 chosen.append(able[0])

@@ -10,6 +10,8 @@ from rag_core.semantics.reading import ValueUse, number_of
 from rag_core.semantics.segment import Span
 from rag_core.semantics.times import TimeMention
 
+_EVERY = tuple(f"{word}{unit}" for word in ("every", "each") for unit in ("", " month", " quarter", " year", " week"))
+
 
 class ValueReader(WordReader):
     """Takes values that filter."""
@@ -210,6 +212,7 @@ class PhraseReader(ValueReader):
         if self.pending_which is not None or self.pending_rank:
             self.found.rank_singular = not span.plural
         self.found.grain = grain
+        self.found.every = self.found.every or span.text.lower().endswith(_EVERY) or self._before(span).endswith(_EVERY)
         self._used(span, "period")
         self._settle()
         self.last_role = "group"
@@ -281,7 +284,7 @@ class PhraseReader(ValueReader):
             return
         if before == "from":
             mention = mention.model_copy(update={"opens": True})
-        if self._links() == "group":
+        if self._links() == "group" and not (before == "by" and mention.time_range.label == "now"):
             if not re.search(r"each|every|per|across", before) or (before != "across" and mention.unit is None):
                 self._unknown(span, f"{before!r} before a time may mean until or during")
                 return

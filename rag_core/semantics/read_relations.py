@@ -44,7 +44,7 @@ class RelationReader(ReaderState):
             self.pending = ["and"]
         elif span.has("ordinal"):
             return self._ordinal(span)
-        elif span.text.lower() in NONE_WORDS and not self.found.metrics and self._figure_follows():
+        elif span.text.lower() in NONE_WORDS and not self.found.metrics and self._figure_follows(span):
             self.found.none = True
             self._used(span, "condition")
         else:
@@ -74,8 +74,15 @@ class RelationReader(ReaderState):
         self.pending = []
         return True
 
-    def _figure_follows(self) -> bool:
-        """Whether a figure comes next, with nothing before it but what narrows it."""
+    def _figure_follows(self, none: Span | None = None) -> bool:
+        """Whether a figure comes next, with nothing before it but what narrows it.
+
+        After a word of `none` a word with several meanings is a figure too: there is none of any of them.
+        """
+        following = self._peek()
+        if none is not None and none.text.lower() == "not":
+            asked = self.found.which is not None and bool(self.found.groups)
+            return asked and following is not None and following.has("ambiguous")
         for span in self.spans[self.at :]:
             if span.has("metric"):
                 return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
+from rag_core.semantics.fillers import EMPTY_WORDS
 from rag_core.semantics.read_relations import RelationReader
 from rag_core.semantics.reading import number_of
 from rag_core.semantics.segment import Span
@@ -11,6 +12,7 @@ from rag_core.semantics.time_words import NUMBERS
 from rag_core.semantics.vocabulary import MULTIPLIERS, SUMMED
 
 CONNECTORS = ("group", "part", "prep", "and", "or", "versus", "not")
+_RELATIVE = ("who", "whom", "whose")
 _COUNTED = ("top", "bottom", "best", "worst", "highest", "lowest", "largest", "smallest", "biggest", "the highest",
             "the largest", "the biggest", "the lowest", "most", "leading")  # fmt: skip
 
@@ -42,11 +44,18 @@ class WordReader(RelationReader):
                 return
         if span.has("companion"):
             self.found.companions.append(span)
+        elif span.has("ordinal"):
+            self._unknown(span, f"it is not clear what {span.text!r} is a place of")
+        elif not span.has("ignore") and span.text.lower() not in EMPTY_WORDS:
+            self.compares.append(span)
         else:
             self._used(span, "said without meaning")
 
     def _modifier(self, span: Span) -> None:
         self.found.modifiers.append(span)
+        if "not" in self.pending:
+            self.found.modifier_negated = self.negations.pop()
+            self.pending = []
         self._used(span, "narrows the figure")
         self.last_role = "modifier"
 
@@ -146,6 +155,9 @@ class WordReader(RelationReader):
             if following is None or following.sign:
                 self._unknown(span)  # "... and where?" asks for more than the figure
             self.pending.append("prep")
+            return
+        if span.text.lower() in _RELATIVE and self.last_role == "metric" and self.found.metrics:
+            self._used(span, "said without meaning")  # "customers who signed"
             return
         self.pending_which = span
         self.found.which = span

@@ -79,6 +79,9 @@ class Reader(PhraseReader):
                 self.found.unmatched.append(self.pending_which)
         if self.count_ahead is not None:
             self.found.unmatched.append(self.count_ahead[1])
+        # "More orders in May than in April" compares periods; else the word compares what is not there.
+        if not any(compared for _, compared in self.found.times):
+            self.found.unmatched.extend(self.compares)
         self.found.unmatched.extend(self.negations)
         if self.negations:
             self.found.reasons.append("something is excluded that is not known")

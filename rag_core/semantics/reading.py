@@ -72,7 +72,9 @@ class Reading:
     relation: str | None = None
     none: bool = False
     counted: Span | None = None
+    modifier_negated: Span | None = None
     place: int | None = None
+    every: bool = False
     time_words: list[str] = field(default_factory=list)
     used: list[tuple[Span, str]] = field(default_factory=list)
     unmatched: list[Span] = field(default_factory=list)
@@ -95,6 +97,7 @@ class ReaderState:
         self.share_link = False
         self.negations: list[Span] = []
         self.rank_counted = False
+        self.compares: list[Span] = []
 
     def _links(self) -> str:
         """The nearest connector before this phrase."""

@@ -12,7 +12,7 @@ from rag_core.semantics.sources import leaf_names
 from rag_core.semantics.spine import counts
 from rag_core.semantics.unclear import Unclear
 from rag_core.semantics.vocabulary import CURRENCIES, STILL_WORDS
-from rag_core.semantics.words import words
+from rag_core.semantics.words import phrase, words
 
 Combine = Literal["none", "difference", "ratio", "percent"]
 _LISTING = ("what are the", "what were the", "which are the", "which were the", "name the", "what kind of")
@@ -41,13 +41,7 @@ def choose_conditions(
     found: Reading, metrics: list[str], model: SemanticModel, combine: Combine, *, split: bool
 ) -> tuple[MetricCondition, ...]:
     """The conditions on a result's rows; raises Unclear where nothing is there to hold them against."""
-    conditions = []
-    for sign, number, span in found.conditions:
-        if len(metrics) > 1:
-            raise Unclear(f"it is not clear which figure {span.text!r} is about")
-        if not split:
-            raise Unclear(f"{span.text!r} needs something to split by")
-        conditions.append(MetricCondition(metric=metrics[0], operator=sign, value=number))
+    conditions = _with_numbers(found, metrics, split=split)
     zero = Decimal(0)
     if found.relation is not None and split:
         conditions.append(MetricCondition(metric=combine, operator=found.relation, value=zero))
@@ -56,13 +50,48 @@ def choose_conditions(
             raise Unclear("what there is none of needs something to split by: which regions, which months, ...")
         conditions.append(MetricCondition(metric=metrics[0], operator="=", value=zero))
     if split and not conditions and asks_who_has(found) and len(metrics) == 1:
-        if is_counted(model, metrics[0]):
-            conditions.append(MetricCondition(metric=metrics[0], operator=">", value=zero))
-        elif found.counted is not None:
-            raise Unclear(f"{model.label(metrics[0])} is no count: say above or below which value")
+        conditions = _that_have_it(found, metrics[0], model)
+    if conditions and found.every and found.groups and (found.which is not None or found.counted is not None):
+        raise Unclear("what holds in every single period is not worked out: ask for each of them")
     if found.counted is not None and not conditions:
         raise Unclear(f"how many {found.counted.text} is asked, but not which of them")
     return tuple(conditions)
+
+
+def _with_numbers(found: Reading, metrics: list[str], *, split: bool) -> list[MetricCondition]:
+    """ "More than 500 orders"."""
+    conditions = []
+    for sign, number, span in found.conditions:
+        if len(metrics) > 1:
+            raise Unclear(f"it is not clear which figure {span.text!r} is about")
+        if not split:
+            raise Unclear(f"{span.text!r} needs something to split by")
+        conditions.append(MetricCondition(metric=metrics[0], operator=sign, value=number))
+    return conditions
+
+
+def _that_have_it(found: Reading, name: str, model: SemanticModel) -> list[MetricCondition]:
+    """ "Which regions reached their target", "which teams had open positions", "how many services had an incident"."""
+    reached = _reached(found, name, model)
+    if reached is not None:
+        return [reached]
+    if is_counted(model, name):
+        return [MetricCondition(metric=name, operator=">", value=Decimal(0))]
+    if found.counted is not None:
+        raise Unclear(f"{model.label(name)} is no count: say above or below which value")
+    return []
+
+
+def _reached(found: Reading, name: str, model: SemanticModel) -> MetricCondition | None:
+    """The condition of a figure that is reached from some value on, where a verb says that it was reached or missed."""
+    metric = model.metrics[name]
+    verbs = [span for span in found.modifiers if any(item.target == name for item in span.of("modifier"))]
+    if metric.reached_at is None or not verbs:
+        return None
+    missed = {phrase(text) for text in metric.missed}
+    negated = any(phrase(span.text) in missed for span in verbs) != (found.modifier_negated is not None)
+    found.modifier_negated = None
+    return MetricCondition(metric=name, operator="<" if negated else ">=", value=metric.reached_at)
 
 
 def asks_who_has(found: Reading) -> bool:
@@ -107,6 +136,8 @@ def as_cohort(found: Reading, metrics: list[str], model: SemanticModel) -> list[
             continue
         opened = {word.key for text in model.metrics[cohort].began for word in words(text)}
         before = found.time_words[ranges[0]] if ranges[0] < len(found.time_words) else ""
+        if said & opened and model.metrics[name].type not in STATES and not now and not said & STILL_WORDS:
+            raise Unclear(f"it is not clear what lies in {mention.text}: the beginning, the end or both")
         if said & opened or mention.opens or before in ("from", "out of"):
             if others and not now:
                 raise Unclear("the times named do not go together")

@@ -63,6 +63,8 @@ class Resolver(FigureChooser):
             dimensions = self._share_dimensions(found, dimensions, filters)
         split = bool(dimensions) or periods.grain is not None
         conditions = choose_conditions(found, metrics, self.model, combine, split=split)
+        if found.modifier_negated is not None:
+            found.unmatched.append(found.modifier_negated)
         filters += self._named_only(found, dimensions)
         if not conditions:
             self._check_keys(found, dimensions)

@@ -92,7 +92,7 @@ MORE_WORDS: dict[str, str] = {
 # Before a figure: rows of which there is none.
 NONE_WORDS = frozenset([
     "no", "zero", "had no", "have no", "has no", "with no", "without", "without any", "not any", "who have no",
-    "that have no", "which have no", "not a single", "not have any", "never had", "not had any",
+    "that have no", "which have no", "not", "not a single", "not have any", "never had", "not had any",
 ])  # fmt: skip
 PLACES: dict[str, int] = {
     "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5, "sixth": 6, "seventh": 7,
@@ -178,7 +178,9 @@ COMPARISONS: dict[str, str] = {
     "no less than": ">=", ">=": ">=", "minimum of": ">=", "or more": ">=", "not less than": ">=",
     "no fewer than": ">=", "less than": "<", "fewer than": "<", "below": "<", "under": "<", "lower than": "<",
     "<": "<", "smaller than": "<", "at most": "<=", "no more than": "<=", "up to": "<=", "<=": "<=",
-    "maximum of": "<=", "not more than": "<=", "exactly": "=", "exceeding the": ">", "short of": "<",
+    "maximum of": "<=", "not more than": "<=", "exactly": "=", "missed": "<", "miss": "<",
+    "beat": ">", "surpass": ">", "surpassed": ">",
+    "fell short of": "<", "fall short of": "<", "falls short of": "<",
 }  # fmt: skip
 
 GRAINS: dict[str, str] = {

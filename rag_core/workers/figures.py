@@ -94,6 +94,8 @@ def _verb(label: str) -> str:
         return "was"
     head = re.split(r"[(,]", label)[0].split()
     last = head[-1].lower() if head else ""
+    if last.endswith("ed") and len(head) > 1:
+        last = head[-2].lower()  # "unresolved tickets opened"
     return "were" if last.endswith("s") and not last.endswith(("ss", "us", "is")) else "was"
 
 
@@ -219,6 +221,8 @@ def _many_rows(
     sentences: list[str] = []
     where = place + period_words(query.time_range if query else None)
     if valued and keys:
+        if query is not None and query.conditions and query.order is None:
+            sentences.append(_who_has(rows, keys, meanings, query, where))
         top = max(valued, key=lambda pair: pair[0])
         low = min(valued, key=lambda pair: pair[0])
         if query is not None and query.order is not None:
@@ -230,6 +234,8 @@ def _many_rows(
                 sentences.append(f"{_names(tied, keys, meanings)} had the {which} {label}{where}: {shown}.")
             else:
                 sentences.append(f"{meaning.label}{where} by {_labels(keys, meanings)}, the {which} change first.")
+        elif sentences and top[0] == low[0]:
+            pass  # said with the names
         elif top[0] == low[0]:
             sentences.append(
                 f"{meaning.label}{where} {_verb(meaning.label)} {_with_unit(top[1][index], meaning)} throughout."
@@ -261,6 +267,32 @@ def _which(query: MetricQuery) -> str:
         return which
     word = _ORDINALS[query.place - 2] if 2 <= query.place < len(_ORDINALS) + 2 else f"{query.place}th"
     return f"{word} {which}"
+
+
+_CONDITIONS = {">": "over", ">=": "of at least", "<": "under", "<=": "of at most", "=": "of exactly"}
+
+
+def _who_has(
+    rows: Sequence[Sequence[Any]],
+    keys: Sequence[int],
+    meanings: Sequence[ColumnMeaning],
+    query: MetricQuery,
+    where: str,
+) -> str:
+    """`DACH and Iberia had no churned customers in May 2026`: the names of the rows that meet the conditions."""
+    told = []
+    label = ""
+    for item in query.conditions:
+        meaning = next((found for found in meanings if found.name == item.metric), None)
+        label = _inside(meaning.label) if meaning is not None else item.metric
+        word = _CONDITIONS[item.operator]
+        if item.value == 0 and query.combine == "difference" and " less " in label:
+            label = label.replace(" less ", {">": " above ", "<": " below "}.get(item.operator, " against "), 1)
+        elif item.value != 0 or item.operator not in (">", "="):
+            told.append(f"{word} {format_number(item.value, meaning.unit if meaning else '', None)}")
+        elif item.operator == "=":
+            label = f"no {label}"
+    return f"{_names(rows, keys, meanings)} had {' '.join([label, ' and '.join(told)]).strip()}{where}."
 
 
 def _names(rows: Sequence[Sequence[Any]], keys: Sequence[int], meanings: Sequence[ColumnMeaning]) -> str:

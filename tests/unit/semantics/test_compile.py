@@ -360,3 +360,71 @@ def test_the_first_known_period_has_no_period_before(since_2025: SemanticModel, 
         (date(2025, 2, 1), 2, 2),
         (date(2025, 3, 1), 1, 2),
     ]
+
+
+def test_a_period_without_a_row_is_zero_up_to_the_last_one_that_is_known(ask: Any) -> None:
+    spain = [{"dimension": "country", "values": ["Spain"]}]
+    half = {"start": "2025-01-01", "end": "2025-07-01"}
+    rows = ask(metrics=["orders"], grain="month", filters=spain, time_range=half)
+    # The last order of all is of March: of April nobody knows whether it is loaded.
+    assert rows == [(date(2025, 1, 1), 1), (date(2025, 2, 1), 0), (date(2025, 3, 1), 0)]
+
+
+def test_periods_are_filled_up_to_the_run_date_only(ask: Any) -> None:
+    parts = {
+        "metrics": ["orders"],
+        "grain": "month",
+        "filters": [{"dimension": "country", "values": ["Spain"]}],
+        "time_range": {"start": "2025-01-01", "end": "2026-01-01"},
+        "as_of": "2025-02-10",
+    }
+    assert ask(**parts) == [(date(2025, 1, 1), 1), (date(2025, 2, 1), 0)]
+    assert ask(**parts, order="ascending", limit=1) == [(date(2025, 1, 1), 1)]  # February is under way
+
+
+def test_a_mean_of_nothing_is_not_zero(ask: Any) -> None:
+    spain = [{"dimension": "country", "values": ["Spain"]}]
+    rows = ask(metrics=["per_order"], grain="month", filters=spain, time_range=QUARTER)
+    assert [row[0] for row in rows] == [date(2025, 1, 1)]
+
+
+def test_each_member_has_every_period(ask: Any) -> None:
+    rows = ask(metrics=["orders"], grain="month", dimensions=["country"], time_range=QUARTER)
+    assert len(rows) == 9
+    assert (date(2025, 2, 1), "Spain", 0) in rows
+
+
+def test_the_fewest_may_be_none(ask: Any) -> None:
+    rows = ask(metrics=["orders"], dimensions=["country"], time_range=FEBRUARY, order="ascending", limit=1)
+    assert rows == [("Spain", 0)]
+    none = [{"metric": "orders", "operator": "=", "value": 0}]
+    assert ask(metrics=["orders"], dimensions=["country"], time_range=FEBRUARY, conditions=none) == [("Spain", 0)]
+
+
+def test_what_shares_the_last_place_stands_there_too(ask: Any) -> None:
+    rows = ask(metrics=["orders"], dimensions=["country"], time_range=JANUARY, order="descending", limit=1)
+    assert rows == [("Norway", 1), ("Spain", 1)]
+
+
+def test_one_place_counts_values_not_rows(ask: Any) -> None:
+    rows = ask(metrics=["orders"], grain="month", time_range=QUARTER, order="descending", place=2)
+    assert rows == [(date(2025, 3, 1), 1)]  # January and February share the first place
+
+
+def test_two_figures_give_a_difference_a_ratio_and_a_percentage(ask: Any) -> None:
+    assert ask(metrics=["revenue", "orders"], combine="difference", time_range=JANUARY) == [(D(148), D(150), 2)]
+    ratio = ask(metrics=["units", "orders"], combine="ratio", time_range=JANUARY)
+    assert [float(cell) for cell in ratio[0]] == [4.5, 9, 2]
+    rows = ask(metrics=["large", "revenue"], combine="percent", dimensions=["country"], time_range=FEBRUARY)
+    assert {row[0]: round(float(row[1]), 1) for row in rows} == {"Norway": 100.0, None: 0.0}
+    above = [{"metric": "difference", "operator": ">", "value": 0}]
+    parts = {"combine": "difference", "dimensions": ["country"], "time_range": FEBRUARY, "conditions": above}
+    assert [row[0] for row in ask(metrics=["revenue", "large"], **parts)] == [None]
+
+
+def test_rows_are_counted_by_name(ask: Any) -> None:
+    some = [{"metric": "orders", "operator": ">", "value": 0}]
+    rows = ask(metrics=["orders"], dimensions=["country"], time_range=QUARTER, count_rows=True, conditions=some)
+    assert rows == [(2,)]  # the orders of no country are no country's
+    many = [{"metric": "orders", "operator": ">", "value": 1}]
+    assert ask(metrics=["orders"], grain="month", time_range=QUARTER, count_rows=True, conditions=many) == [(2,)]

@@ -4,7 +4,7 @@ from datetime import date
 from decimal import Decimal
 
 from rag_core.datamodel.evidence import ColumnMeaning
-from rag_core.datamodel.plan import DimensionFilter, MetricQuery, TimeRange
+from rag_core.datamodel.plan import DimensionFilter, MetricCondition, MetricQuery, TimeRange
 from rag_core.workers.figures import MAX_TABLE_ROWS, describe_result
 from tests.evidence import sql_evidence
 
@@ -82,3 +82,51 @@ def test_sql_without_meanings_is_read_from_names_and_cells() -> None:
 def test_names_alone_are_counted_and_listed() -> None:
     evidence = sql_evidence({"customer_name": "text"}, ("A",), ("B",))
     assert describe_result(evidence).sentences == ("2 rows were found.",)
+
+
+COUNT = ColumnMeaning(name="incidents", label="Incidents", unit="incidents", decimals=0, role="metric")
+SERVICE = ColumnMeaning(name="service", label="Service", role="dimension")
+
+
+def test_all_that_share_the_first_place_are_named() -> None:
+    query = MetricQuery(metrics=("incidents",), dimensions=("service",), order="ascending", limit=1, time_range=QUARTER)
+    rows = (("atlas", 0), ("billing", 0), ("cargo", 0))
+    evidence = sql_evidence({"service": "text", "incidents": "bigint"}, *rows, meanings=(SERVICE, COUNT))
+    assert describe_result(evidence, query).sentences == (
+        "atlas, billing and cargo had the lowest incidents in Q3 2025: 0 incidents each.",
+    )
+
+
+def test_one_place_is_said_as_it_was_asked() -> None:
+    query = MetricQuery(metrics=("revenue",), dimensions=("region",), order="descending", place=2, time_range=QUARTER)
+    evidence = sql_evidence({"region": "text", "revenue": "numeric"}, ("Iberia", 5), meanings=(REGION, REVENUE))
+    assert describe_result(evidence, query).sentences == ("Iberia had the second highest revenue in Q3 2025: 5 EUR.",)
+
+
+def test_the_ends_of_a_series_name_every_period_that_shares_them_and_a_split_only_speaks_of_what_it_lists() -> None:
+    months = tuple((date(2025, month, 1), count) for month, count in ((1, 0), (2, 3), (3, 0)))
+    series = sql_evidence({"month": "date", "incidents": "bigint"}, *months, meanings=(MONTH, COUNT))
+    assert describe_result(series, MetricQuery(metrics=("incidents",), grain="month")).sentences == (
+        "Incidents were highest in February 2025 with 3 and lowest in January 2025 and March 2025 with 0.",
+    )
+    rows = (("atlas", 1), ("billing", 4))
+    split = sql_evidence({"service": "text", "incidents": "bigint"}, *rows, meanings=(SERVICE, COUNT))
+    assert describe_result(split, MetricQuery(metrics=("incidents",), dimensions=("service",))).sentences == (
+        "Incidents were highest in billing with 4 and lowest, of the 2 listed, in atlas with 1.",
+    )
+
+
+def test_who_has_it_is_said_with_names() -> None:
+    rows = (("atlas", 0), ("billing", 0))
+    evidence = sql_evidence({"service": "text", "incidents": "bigint"}, *rows, meanings=(SERVICE, COUNT))
+    none = MetricCondition(metric="incidents", operator="=", value=Decimal(0))
+    query = MetricQuery(metrics=("incidents",), dimensions=("service",), time_range=QUARTER, conditions=(none,))
+    assert describe_result(evidence, query).sentences == ("atlas and billing had no incidents in Q3 2025.",)
+    difference = ColumnMeaning(name="difference", label="Revenue less sales target", unit="EUR", role="metric")
+    above = MetricCondition(metric="difference", operator=">", value=Decimal(0))
+    query = MetricQuery(
+        metrics=("revenue", "sales_target"), combine="difference", dimensions=("region",), conditions=(above,)
+    )
+    columns = {"region": "text", "difference": "numeric"}
+    found = describe_result(sql_evidence(columns, ("DACH", 5), ("Iberia", 2), meanings=(REGION, difference)), query)
+    assert found.sentences[0] == "DACH and Iberia had revenue above sales target."
