@@ -1,18 +1,14 @@
-"""Registers the page and the pools with Airflow. Every Airflow process runs this file: it must cost nothing."""
+"""Registers the page and the pools with an Airflow that uses this folder of plugins. It must cost nothing.
+
+Where the package is installed, Airflow finds them by its entry points, and a second registration would be an error in
+its list of plugins.
+"""
 
 from __future__ import annotations
 
-from airflow.plugins_manager import AirflowPlugin
+from importlib.metadata import entry_points
 
-from nightshift_airflow import pools
-from nightshift_airflow.page.plugin import NightshiftPlugin
+if not entry_points(group="airflow.plugins", name="nightshift"):
+    from nightshift_airflow.registration import NightshiftPlugin, NightshiftPools
 
-
-class NightshiftPools(AirflowPlugin):  # type: ignore[misc]  # Airflow's classes are untyped
-    """Makes the pools that the tasks need when Airflow starts."""
-
-    name = "nightshift_pools"
-    listeners = [pools]
-
-
-__all__ = ["NightshiftPlugin", "NightshiftPools"]
+    __all__ = ["NightshiftPlugin", "NightshiftPools"]

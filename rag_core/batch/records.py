@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from rag_core.batch.headline import with_headline
+from rag_core.batch.manual import MANUAL_BATCH
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.datamodel.answer import Answer
@@ -137,9 +138,18 @@ def read_answer(store: Store, run_id: str, question_id: str) -> AnswerRecord:
     )
 
 
-def count_open_work(store: Store, today: date) -> OpenWork:
-    """What waits for a person; answers that were kept back count for a month."""
-    return OpenWork(**_read(store, "batches/count_open_work", {"since": today - HELD_FOR})[0])
+def count_open_work(store: Store, today: date, batches: Collection[str]) -> OpenWork:
+    """What waits for a person in these batches; answers that were kept back count for a month."""
+    values = {"since": today - HELD_FOR, "batches": sorted(batches), "manual": MANUAL_BATCH}
+    return OpenWork(**_read(store, "batches/count_open_work", values)[0])
+
+
+def list_question_batches(store: Store) -> dict[str, frozenset[str]]:
+    """The batches that ask each standing question, by its id; questions that were asked by hand are not among them."""
+    found: dict[str, set[str]] = {}
+    for row in _read(store, "batches/list_question_batches", {"manual": MANUAL_BATCH}):
+        found.setdefault(row["question_id"], set()).add(row["batch"])
+    return {question_id: frozenset(batches) for question_id, batches in found.items()}
 
 
 def close_run(store: Store, run_id: str, *, error: str = "") -> None:

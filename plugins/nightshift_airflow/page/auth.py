@@ -1,13 +1,14 @@
 """Who may see and do what: Airflow's own session and permissions decide, route by route.
 
-Reading needs a session that Airflow accepts and the right to read runs; a batch's answers need the right to read that
-batch's DAG. Changing something needs the right that the same deed needs in Airflow: asking is starting the DAG
-`ask_questions`, a document's retry starting `ingest_documents`; decisions need the right to edit the DAG they concern.
+Reading needs a session that Airflow accepts and the right to read runs; a batch's answers and plans need the right to
+read that batch's DAG, schema changes and documents the right to read the DAG that finds or ingests them. Changing
+something needs the right that the same deed needs in Airflow: asking is starting the DAG `ask_questions`, a document's
+retry starting `ingest_documents`; decisions need the right to edit the DAG they concern.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NoReturn
 
@@ -68,6 +69,23 @@ class Person:
         return self.may("PUT", DRIFT_DAG)
 
     @property
+    def may_read_drift(self) -> bool:
+        """Whether changes of the schema may be seen."""
+        return self.may("GET", DRIFT_DAG)
+
+    @property
+    def may_read_documents(self) -> bool:
+        """Whether documents may be listed, read and searched."""
+        return self.may("GET", INGEST_DAG)
+
+    def may_read_plan(self, question_id: str | None, homes: Mapping[str, frozenset[str]]) -> bool:
+        """Whether a plan may be seen: that of a standing question with all batches that ask it, else as asked by hand.
+
+        `homes` has the batches of each standing question, by its id.
+        """
+        return all(self.may_read_batch(batch) for batch in homes.get(question_id or "", (MANUAL_BATCH,)))
+
+    @property
     def may_retry_documents(self) -> bool:
         """Whether documents may be processed again."""
         return self.may("POST", INGEST_DAG, DagAccessEntity.RUN)
@@ -90,6 +108,15 @@ def find_reader(user: Annotated[Any, Depends(get_user)]) -> Person:
 Reader = Annotated[Person, Depends(find_reader)]
 
 
+def _reading(permitted: Callable[[Person], bool]) -> Callable[..., Any]:
+    async def check(person: Reader) -> Person:
+        if not await run_in_threadpool(permitted, person):
+            refuse()
+        return person
+
+    return check
+
+
 def _acting(permitted: Callable[[Person], bool]) -> Callable[..., Any]:
     async def check(request: Request, person: Reader) -> Person:
         if not await run_in_threadpool(permitted, person):
@@ -105,6 +132,8 @@ def refuse() -> NoReturn:
     raise HTTPException(status.HTTP_403_FORBIDDEN, "Your role in Airflow does not permit this.")
 
 
+DriftReader = Annotated[Person, Depends(_reading(lambda person: person.may_read_drift))]
+DocumentReader = Annotated[Person, Depends(_reading(lambda person: person.may_read_documents))]
 Asker = Annotated[Person, Depends(_acting(lambda person: person.may_ask))]
 PlanDecider = Annotated[Person, Depends(_acting(lambda person: person.may_decide_plans))]
 DriftDecider = Annotated[Person, Depends(_acting(lambda person: person.may_decide_drift))]

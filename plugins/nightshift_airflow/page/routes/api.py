@@ -10,11 +10,19 @@ from fastapi.responses import JSONResponse
 
 from ingestion.listing import list_document_page, read_document
 from nightshift_airflow.page.asking import ask, is_pending
-from nightshift_airflow.page.auth import Asker, DocumentRetrier, DriftDecider, PlanDecider, Reader
+from nightshift_airflow.page.auth import (
+    Asker,
+    DocumentReader,
+    DocumentRetrier,
+    DriftDecider,
+    DriftReader,
+    PlanDecider,
+    Reader,
+)
 from nightshift_airflow.page.routes import documents, drift, plans
 from nightshift_airflow.page.routes.parts import Page, QuestionId, RunId, permitted_answer, permitted_run, readable
 from rag_core.batch.plan_review import approve_plan, reject_plan
-from rag_core.batch.records import list_runs
+from rag_core.batch.records import list_question_batches, list_runs
 from rag_core.cli.ask import to_contract as answer_contract
 from rag_core.cli.output import to_json
 from rag_core.cli.plans import to_contract as plan_contract
@@ -75,38 +83,42 @@ def post_question(
 @router.get("/plans", summary="Kept plans")
 def get_plans(person: Reader, page: Page, state: PlanState | None = None) -> JSONResponse:
     """The plans as `nightshift plans list --json` prints them."""
-    return _json({"plans": [plan_contract(plan) for plan in PlanStore(page.store).list_plans(state)]})
+    found = plans.permitted_plans(page, person, list_question_batches(page.store))
+    return _json({"plans": [plan_contract(plan) for plan in found if state is None or plan.state == state]})
 
 
 @router.get("/plans/{plan_id}", summary="A plan with its last runs")
 def get_plan(person: Reader, page: Page, plan_id: str) -> JSONResponse:
     """The plan as `nightshift plans show --json` prints it."""
-    store = PlanStore(page.store)
-    return _json(plan_contract(store.get(plan_id), tuple(store.runs(plan_id))))
+    plan = plans.permitted_plan(page, person, plan_id)
+    return _json(plan_contract(plan, tuple(PlanStore(page.store).runs(plan_id))))
 
 
 @router.post("/plans/{plan_id}/approve", summary="Approve a plan for replay")
 def post_approval(person: PlanDecider, page: Page, plan_id: str) -> JSONResponse:
     """Approves the plan under the user's name."""
+    plans.permitted_plan(page, person, plan_id)
     return _json(plan_contract(approve_plan(page.store, plan_id, by=person.name)))
 
 
 @router.post("/plans/{plan_id}/reject", summary="Retire a plan")
 def post_rejection(person: PlanDecider, page: Page, plan_id: str, reason: Reason = "rejected") -> JSONResponse:
     """Retires the plan under the user's name."""
+    plans.permitted_plan(page, person, plan_id)
     return _json(plan_contract(reject_plan(page.store, plan_id, by=person.name, reason=reason)))
 
 
 @router.post("/plans/{plan_id}/replan", summary="Plan the question anew")
 def post_replan(person: PlanDecider, page: Page, plan_id: str) -> JSONResponse:
     """Plans the question anew; old and new plan side by side."""
+    plans.permitted_plan(page, person, plan_id)
     done = plans.replan_now(page, plan_id, by=person.name)
     new = plan_contract(done.after) if done.after is not None else None
     return _json({"old": plan_contract(done.before), "new": new, "same_sql": done.same_sql})
 
 
 @router.get("/drift", summary="Changes of the warehouse's schema, with the decisions on them")
-def get_events(person: Reader, page: Page, state: EventState | None = None, limit: Limit = 100) -> JSONResponse:
+def get_events(person: DriftReader, page: Page, state: EventState | None = None, limit: Limit = 100) -> JSONResponse:
     """Events and decisions as `nightshift drift history --json` prints them."""
     events = list_events(page.store, state=state, limit=limit)
     return _json({"events": events, "decisions": list_decisions(page.store, limit=limit)})
@@ -128,7 +140,7 @@ def post_decision(
 
 @router.get("/documents", summary="Documents with their state")
 def get_documents(
-    person: Reader,
+    person: DocumentReader,
     page: Page,
     state: str | None = None,
     words: documents.Words = "",
@@ -141,7 +153,7 @@ def get_documents(
 
 
 @router.get("/documents/{document_id}", summary="A document")
-def get_document(person: Reader, page: Page, document_id: str) -> JSONResponse:
+def get_document(person: DocumentReader, page: Page, document_id: str) -> JSONResponse:
     """One document with its metadata and its text."""
     return _json(read_document(page.store, document_id))
 
@@ -154,6 +166,6 @@ def post_retry(person: DocumentRetrier, page: Page, document_id: str) -> JSONRes
 
 
 @router.get("/search", summary="Search the documents")
-def get_passages(person: Reader, page: Page, q: str, document_type: str = "") -> JSONResponse:
+def get_passages(person: DocumentReader, page: Page, q: str, document_type: str = "") -> JSONResponse:
     """The passages as `nightshift search --json` prints them."""
     return _json(describe_outcome(documents.search(page, q, document_type)))

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from ingestion.config import load_rules
 from ingestion.listing import count_states, list_document_page, read_document
 from ingestion.retry import find_retry_target, forget_version
-from nightshift_airflow.page.auth import DocumentRetrier, Reader
+from nightshift_airflow.page.auth import DocumentReader, DocumentRetrier
 from nightshift_airflow.page.render import render
 from nightshift_airflow.page.routes.parts import Page, see_other
 from nightshift_airflow.page.services import PageServices
@@ -32,7 +32,7 @@ PageNumber = Annotated[int, Query(alias="page", ge=1, le=100_000)]
 @router.get("/documents", response_class=HTMLResponse, summary="Documents with their state")
 def show_documents(
     request: Request,
-    person: Reader,
+    person: DocumentReader,
     page: Page,
     state: Annotated[str, Query(max_length=40)] = "",
     words: Words = "",
@@ -62,7 +62,7 @@ def show_documents(
 
 @router.get("/search", response_class=HTMLResponse, summary="Search the documents")
 def show_search(
-    request: Request, person: Reader, page: Page, q: str = "", kind: Annotated[str, Query(max_length=60)] = ""
+    request: Request, person: DocumentReader, page: Page, q: str = "", kind: Annotated[str, Query(max_length=60)] = ""
 ) -> Response:
     """The best passages for a text in plain words."""
     problem, outcome = "", None
@@ -83,7 +83,7 @@ def show_search(
 
 
 @router.get("/documents/{document_id}", response_class=HTMLResponse, summary="A document")
-def show_document(request: Request, person: Reader, page: Page, document_id: str) -> Response:
+def show_document(request: Request, person: DocumentReader, page: Page, document_id: str) -> Response:
     """One document: state, metadata with where each value came from, and its text as it was read."""
     found = read_document(page.store, document_id)
     return render(

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Path, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from nightshift_airflow.page.auth import DriftDecider, Reader
+from nightshift_airflow.page.auth import DriftDecider, DriftReader
 from nightshift_airflow.page.render import render
 from nightshift_airflow.page.routes.parts import Page, see_other
 from nightshift_airflow.page.services import PageServices
@@ -30,7 +30,9 @@ Note = Annotated[str, Form(max_length=1_000, description="Why")]
 
 
 @router.get("/drift", response_class=HTMLResponse, summary="Changes of the warehouse's schema")
-def show_events(request: Request, person: Reader, page: Page, state: EventState | Literal["all"] = "open") -> Response:
+def show_events(
+    request: Request, person: DriftReader, page: Page, state: EventState | Literal["all"] = "open"
+) -> Response:
     """The events of one state, the latest first; those that wait for a decision by default."""
     events = list_events(page.store, state=None if state == "all" else state, limit=SHOWN)
     return render(
@@ -47,7 +49,7 @@ def show_events(request: Request, person: Reader, page: Page, state: EventState 
 
 
 @router.get("/drift/{event_id}", response_class=HTMLResponse, summary="A change with whom it hurts")
-def show_event(request: Request, person: Reader, page: Page, event_id: EventId) -> Response:
+def show_event(request: Request, person: DriftReader, page: Page, event_id: EventId) -> Response:
     """One event, whom it touches, what it may have become, and the decisions on it."""
     with page.store.connection() as connection:
         found = find_event(connection, str(event_id))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 from fastapi import APIRouter, Request
@@ -14,7 +15,7 @@ from nightshift_airflow.page.render import render, render_error
 from nightshift_airflow.page.routes.parts import Page, RunId, permitted_run, readable
 from nightshift_airflow.page.views import batch_cards, headline_of, question_badge, run_badge, summary_of
 from rag_core.batch.manual import MANUAL_BATCH
-from rag_core.batch.records import count_open_work, list_runs
+from rag_core.batch.records import count_open_work, list_question_batches, list_runs
 from rag_core.batch.review import list_held_answers
 
 router = APIRouter()
@@ -32,6 +33,8 @@ def show_today(request: Request, person: Reader, page: Page) -> Response:
     good, broken = sort_batch_files(page.services.config_path(page.services.settings.batch.folder))
     runs = list_runs(page.store, limit=200)
     batches = readable(person, batch_cards(good, [run for run in runs if run.batch != MANUAL_BATCH]))
+    # Of batches that have no file any more, what they left still waits.
+    names = {MANUAL_BATCH, *(run.batch for run in runs), *chain(*list_question_batches(page.store).values())}
     shown = {card.last.run_id for card in batches if card.last is not None}
     earlier = [run for run in runs if run.batch != MANUAL_BATCH and run.run_id not in shown]
     return render(
@@ -41,7 +44,9 @@ def show_today(request: Request, person: Reader, page: Page) -> Response:
         active="today",
         batches=batches,
         broken=broken,
-        work=count_open_work(page.store, page.services.run_date()),
+        work=count_open_work(
+            page.store, page.services.run_date(), [name for name in names if person.may_read_batch(name)]
+        ),
         earlier=readable(person, earlier)[:20],
         asked=readable(person, [run for run in runs if run.batch == MANUAL_BATCH])[:10],
         run_badge=run_badge,
