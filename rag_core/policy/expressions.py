@@ -77,7 +77,9 @@ class ExpressionReader:
                     self._names.seen.add(id(column))
                 stack.append((node.expression, here))
                 continue
-            stack.extend((child, here) for child in reversed(list(node.iter_expressions())))
+            # Names of types are judged apart; a column in one would be left unresolved, and refused.
+            inside = (child for child in node.iter_expressions() if not isinstance(child, exp.DataType))
+            stack.extend((child, here) for child in reversed(list(inside)))
 
     def _star_options(self, node: exp.Star, scope: Scope, stack: Stack) -> None:
         for name in ("except_", "replace", "rename"):
@@ -108,10 +110,12 @@ class ExpressionReader:
                 self._names.check_hidden(source, key, node.expression.name)
                 if not source.open:
                     self._names.refuse(key, [source])
+                self._names.check_attribute(key)
                 return
         self.read(node.this, scope)
         if isinstance(node.expression, exp.Identifier):
             if self._names.rules.identifier_key(node.expression) in self._names.hidden:
                 raise Refusal("column_excluded", f"the policy hides the column {node.expression.name}")
+            self._names.check_attribute(self._names.rules.identifier_key(node.expression))
         else:
             stack.append((node.expression, scope))

@@ -66,6 +66,16 @@ class FunctionGuard:
         if volatility is None and name not in self._known and name not in self._parsed:
             raise Refusal("function_not_allowed", f"the function {name} is not known to be harmless")
 
+    def check_attribute(self, name: str) -> None:
+        """Judges a name after a point that no column is known for. Raises Refusal.
+
+        To PostgreSQL `(x).name` is `name(x)` where x has no such column, whatever x is: `('file'::text).pg_read_file`.
+        """
+        if self._dialect in _ATTRIBUTES_CALL:
+            self.check_listed(name)
+            if name.lower() in self._volatility:
+                self.check_called(name)
+
     def check_text(self, text: str) -> None:
         """Judges every `name(` of a text, whatever a parser takes it for. Raises Refusal."""
         for name in called_names(text, self._dialect):
@@ -95,6 +105,10 @@ class FunctionGuard:
                 f"{name} is a function of this database's own, which may read what its owner may: "
                 "the policy has to name it under functions.allow",
             )
+
+
+# Databases in which a function may be called like a column of its argument.
+_ATTRIBUTES_CALL = frozenset({"postgres", "redshift"})
 
 
 def called_names(text: str, dialect: str) -> Iterator[str]:

@@ -45,11 +45,11 @@ _FUNCTIONS_REFUSED = (
 # The same by name, lower case.
 REFUSED_FUNCTION_NAMES = frozenset(name.lower() for function in _FUNCTIONS_REFUSED for name in function.sql_names())
 
-# Casts to these turn numbers and texts into names of objects, hidden ones too.
+# Casts to these turn numbers and texts into names of objects and roles, hidden ones too.
 _OBJECT_TYPES = frozenset(
     {
         "regclass", "regproc", "regprocedure", "regoper", "regoperator", "regtype", "regrole", "regnamespace",
-        "regcollation",
+        "regcollation", "aclitem",
     }
 )  # fmt: skip
 
@@ -90,7 +90,8 @@ def check_type(node: exp.Expr) -> None:
         raise Refusal("unsupported", INTERVAL_PRECISION)
     kind = node.args.get("kind")
     named = kind.name if isinstance(kind, exp.Expr) else str(kind or node.this)
-    if named.split(".")[-1].strip('"').lower() in _OBJECT_TYPES or (
+    # An array's type may be written with an underscore in front.
+    if named.split(".")[-1].strip('"').lower().lstrip("_") in _OBJECT_TYPES or (
         isinstance(node, exp.ObjectIdentifier)
         and str(node.this).lower().startswith("reg")
         and str(node.this).lower() in _OBJECT_TYPES

@@ -6,7 +6,7 @@ judge grouping, types or ambiguity of aliases: the database's EXPLAIN does. What
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from sqlglot import exp
@@ -31,18 +31,20 @@ class TableCheck(Protocol):
 
 
 class Resolver:
-    """Resolves one statement.
+    """Resolves one statement; `check_attribute` judges a name after a point that no column is known for.
 
     After `resolve`, `tables` and `columns` are what the statement reads, as the catalog spells it; `places` are the
     table nodes with their tables, for rewriting; `joined` are pairs of columns joined by USING or NATURAL.
     """
 
-    def __init__(self, access: Access, views: TableCheck | None) -> None:
+    def __init__(
+        self, access: Access, views: TableCheck | None, check_attribute: Callable[[str], None] = lambda name: None
+    ) -> None:
         self._access = access
         self._views = views
         self._rules = access.rules
         self._dialect = access.rules.dialect
-        self._names = ColumnReader(access)
+        self._names = ColumnReader(access, check_attribute)
         self._expressions = ExpressionReader(self._names, self)
         self.tables: dict[str, None] = {}
         self.places: list[tuple[exp.Table, TableAccess]] = []
@@ -224,7 +226,8 @@ class Resolver:
         if node.args.get("rows_from"):
             for item in node.args["rows_from"]:
                 self._names.seen.add(id(item))
-                self._expressions.read(item.this, scope)
+                # unnest() is a node of its own here.
+                self._expressions.read(item.this if isinstance(item, exp.Table) else item, scope)
             scope.sources.append(self._aliased(alias, Output([], True), node))
             return
         if isinstance(node.this, exp.Values):

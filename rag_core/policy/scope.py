@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -83,10 +83,12 @@ class ColumnReader:
     `columns` are the catalog columns read so far; `replaced_columns` are nodes that name a schema although their table
     is going to be a subquery; `hidden` are the keys of hidden columns of the tables so far; `seen` holds the ids of
     the nodes that were resolved; `meanings` gives the catalog column that a node is, by the node's id.
+    `check_attribute` judges names after a point that no column is known for.
     """
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: Access, check_attribute: Callable[[str], None]) -> None:
         self.access = access
+        self.check_attribute = check_attribute
         self.rules = access.rules
         self.dialect = access.rules.dialect
         self.seen: set[int] = set()
@@ -118,6 +120,7 @@ class ColumnReader:
             return
         self.check_hidden(source, key, node.name)
         if source.open and key not in _SYSTEM_COLUMNS:
+            self.check_attribute(key)
             return
         self.refuse(node.name, [source], source.key)
 

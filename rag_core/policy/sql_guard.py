@@ -129,7 +129,7 @@ class SqlGuard:
             if isinstance(function, (exp.Anonymous, exp.AnonymousAggFunc)):
                 self._functions.check_called(function.name)
         check_growth(tree, self.policy.limits.max_bytes)
-        resolver = Resolver(self._access, self._views)
+        resolver = Resolver(self._access, self._views, self._functions.check_attribute)
         resolver.resolve(tree)
         if self.catalog.dialect == "postgres":
             RowTypes(self._access, self._views).check(tree)
