@@ -15,7 +15,7 @@ from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.drift import Change, DriftEvent, DriftReport, EventState, Lineage
 from rag_core.errors import ConfigurationError
 from rag_core.schema.alerts import send_alerts, webhook
-from rag_core.schema.decisions import accept_events, map_event, reject_events
+from rag_core.schema.decisions import accept_events, accept_present, map_event, reject_events
 from rag_core.schema.document_schema import DocumentSchema
 from rag_core.schema.drift import detect_drift
 from rag_core.schema.events import list_decisions, list_events
@@ -165,6 +165,30 @@ def accept(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOp
     emit({"events": done}, as_json=as_json, render=lambda: _render_events(done))
 
 
+def baseline(note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
+    """Make the schema as it is now the baseline: check it, then accept all that needs no closer look."""
+    with open_services() as services:
+        report = check_services(services, actor=person(actor))
+        if report.status in ("incomplete", "held"):
+            raise ConfigurationError(f"the schema cannot become the baseline: {report.reason}")
+        catalog = services.catalog_cache.refresh()
+        done, left = accept_present(
+            services.store,
+            f"{catalog.dialect}:{catalog.database}",
+            actor=person(actor),
+            note=note,
+            lineage=lineage_of(services),
+        )
+
+    def render() -> None:
+        console.print(f"{len(done)} changes accepted.")
+        if left:
+            console.print("To be decided one by one, with drift accept, reject or map:")
+            _render_events(left)
+
+    emit({"events": done, "left": left}, as_json=as_json, render=render)
+
+
 def reject(events: Events, note: Note = "", actor: Actor = None, as_json: JsonOption = False) -> None:
     """Reject changes: they are to be undone; of a probable rename: it is none."""
     with open_services() as services:
@@ -260,6 +284,6 @@ def register(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
     group = typer.Typer(help="Changes of the warehouse's schema.", no_args_is_help=True)
     app.add_typer(group, name="drift")
-    for command in (check, history, accept, reject, repair, alert):
+    for command in (check, history, accept, baseline, reject, repair, alert):
         group.command()(command)
     group.command("map")(map_to)

@@ -25,7 +25,10 @@ def find_cautions(connection: psycopg.Connection, warehouse: str, names: Sequenc
     Raises:
         QueryFault: one of the names means another column or table now.
     """
-    rows = connection.execute(statement("drift/list_undecided_events"), {"warehouse": warehouse}).fetchall()
+    tables = sorted({part for name in names for part in (name, name.rpartition(".")[0])})
+    rows = connection.execute(
+        statement("drift/list_undecided_events"), {"warehouse": warehouse, "tables": tables}
+    ).fetchall()
     undecided = list(map(event_of, rows))
     if not undecided:
         return ()
@@ -34,7 +37,11 @@ def find_cautions(connection: psycopg.Connection, warehouse: str, names: Sequenc
     if event is not None:
         raise QueryFault("other", advise_reused(event))
     wanted = set(names)
-    return tuple(tell_change(item) for item in undecided if item.change.kind in SILENT and item.change.object in wanted)
+    return tuple(
+        f"{'table' if item.change.column is None else 'column'} {tell_change(item)}"
+        for item in undecided
+        if item.change.kind in SILENT and item.change.object in wanted
+    )
 
 
 def tell_change(event: DriftEvent) -> str:

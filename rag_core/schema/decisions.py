@@ -16,6 +16,7 @@ from rag_core.schema.events import FoundEvent, active_events, decide_event, find
 from rag_core.schema.lineage import read_plan_lineage
 from rag_core.schema.mappings import take_back
 from rag_core.schema.reconcile import MASS, compare_with_baseline, record_comparison, side_of
+from rag_core.schema.reused import find_reused
 from rag_core.schema.snapshots import (
     find_baseline,
     find_snapshot,
@@ -59,6 +60,45 @@ def accept_events(
         for warehouse in dict.fromkeys(item.warehouse for item in found):
             settle(connection, warehouse, actor=actor, moment=moment, confirmed=warehouse in held, lineage=lineage)
         return tuple(find_event(connection, str(item.event.event_id)).event for item in found)
+
+
+def accept_present(
+    store: Store,
+    warehouse: str,
+    *,
+    actor: str,
+    note: str = "",
+    now: datetime | None = None,
+    lineage: Sequence[Lineage] = (),
+) -> tuple[tuple[DriftEvent, ...], tuple[DriftEvent, ...]]:
+    """Accepts all that waits for a decision, so that the schema as it was last seen becomes the baseline.
+
+    What must be looked at one by one is left as it is: renames that nothing proves, names that mean something else now,
+    and tables that vanished in great number. A change that was rejected stays so.
+
+    Args:
+        store: where events are kept.
+        warehouse: as `dialect:database`.
+        actor: who decides.
+        note: why.
+        now: time of the decision.
+        lineage: what reads the schema besides kept plans, for events that follow from the decision.
+
+    Returns the accepted events and those that are left open.
+    """
+    with store.connection() as connection:
+        waiting = [event for event in active_events(connection, warehouse).values() if event.state == "open"]
+        reused = {event.event_id for event in find_reused(connection, warehouse).values()}
+    left = {
+        event.event_id
+        for event in waiting
+        if event.event_id in reused
+        or event.change.kind == MASS
+        or (event.change.kind in _RENAMED and event.change.confidence < 1)
+    }
+    names = [str(event.event_id) for event in waiting if event.event_id not in left]
+    accepted = accept_events(store, names, actor=actor, note=note, now=now, lineage=lineage)
+    return accepted, tuple(event for event in waiting if event.event_id in left)
 
 
 def reject_events(

@@ -14,4 +14,8 @@ WHERE
     AND active
     AND severity IN ('breaking', 'risky')
     AND state IN ('open', 'rejected')
+    AND (
+        table_name = any(%(tables)s)
+        OR kind IN ('column_renamed', 'column_recreated', 'table_renamed', 'table_moved', 'table_recreated')
+    )
 ORDER BY event_id

@@ -64,7 +64,9 @@ def test_process_looks_for_changes_once_in_a_while(world: World) -> None:
     assert mender.require_names(names) == ()
     moment[0] += NOTICE_SECONDS
     (caution,) = mender.require_names(names)
-    assert caution.startswith("public.margins.freight_cost: type narrowed (numeric(12,2) -> double precision) since ")
+    assert caution.startswith(
+        "column public.margins.freight_cost: type narrowed (numeric(12,2) -> double precision) since "
+    )
     assert world.checks() == before + 1
     assert mender.require_names(("public.margins", "public.margins.profit_margin")) == ()
 
@@ -74,8 +76,9 @@ def test_answer_says_what_nobody_has_decided_on(world: World) -> None:
     playground.run("ALTER TABLE margins DROP CONSTRAINT margins_pkey")
     (note,) = _notes(world, PROFIT)
     (number,) = _numbers(playground)
-    assert note.startswith("public.margins: primary key changed (id) since ")
+    assert note.startswith("table public.margins: primary key changed (id) since ")
     assert note.endswith(f"(event {number})")
+    assert f"{note[1:]}." in ask(world.orchestrator(), PROFIT).text
     accept_events(playground.store, [number], actor="ada")
     assert _notes(world, PROFIT) == []
 

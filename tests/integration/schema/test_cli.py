@@ -11,6 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from rag_core.cli import drift, joins, output
+from rag_core.errors import ConfigurationError
 from tests.integration.schema.conftest import Playground
 
 pytestmark = pytest.mark.integration
@@ -57,6 +58,37 @@ def test_from_check_to_decision(app: typer.Typer, playground: Playground) -> Non
     assert {event["state"] for event in history["events"]} == {"accepted", "rejected"}
     assert {entry["actor"] for entry in history["decisions"]} == {"ada"}
     assert len(run(app, "drift", "history", "--state", "rejected")["events"]) == 1
+
+
+def test_baseline_accepts_all_but_what_needs_a_closer_look(app: typer.Typer, playground: Playground) -> None:
+    playground.run("CREATE TABLE t (id int, cust_id int, name text, a int, b int); CREATE TABLE u (id int, note text)")
+    run(app, "drift", "check")
+    playground.run("ALTER TABLE u DROP note")
+    (rejected,) = run(app, "drift", "check")["changes"]
+    run(app, "drift", "reject", rejected["change_id"])
+    playground.run("""
+        CREATE TABLE next (id int, customer_id int, name text, a int, b int); DROP TABLE t;
+        ALTER TABLE next RENAME TO t; ALTER TABLE u ALTER id TYPE text; CREATE TABLE w (a int, b int);
+    """)
+    done = run(app, "drift", "baseline", "--note", "after the move", "--actor", "ada")
+    assert [(item["change"]["kind"], item["state"]) for item in done["events"]] == [("type_changed", "accepted")]
+    assert [item["change"]["object"] for item in done["left"]] == ["public.t.cust_id"]
+    playground.run("ALTER TABLE w RENAME a TO held; ALTER TABLE w RENAME b TO a; ALTER TABLE w RENAME held TO b")
+    done = run(app, "drift", "baseline")
+    assert done["events"] == []
+    assert {item["change"]["object"] for item in done["left"]} == {"public.t.cust_id", "public.w.a", "public.w.b"}
+    assert "one by one" in CliRunner().invoke(app, ["drift", "baseline"]).stdout
+    assert [item["change"]["object"] for item in run(app, "drift", "history", "--state", "rejected")["events"]] == [
+        "public.u.note"
+    ]
+
+
+def test_baseline_waits_where_tables_vanished_in_great_number(app: typer.Typer, playground: Playground) -> None:
+    playground.run("".join(f"CREATE TABLE t{number} (id int);" for number in range(6)))
+    run(app, "drift", "check")
+    playground.run("".join(f"DROP TABLE t{number};" for number in range(6)))
+    with pytest.raises(ConfigurationError, match="cannot become the baseline: so many tables vanished"):
+        CliRunner().invoke(app, ["drift", "baseline"], catch_exceptions=False)
 
 
 def test_map(app: typer.Typer, playground: Playground) -> None:
