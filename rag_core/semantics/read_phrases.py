@@ -136,7 +136,10 @@ class PhraseReader(ValueReader):
         return bool(self.found.metrics) and ("prep" in self.pending or "part" in self.pending or beside_value)
 
     def _followed_by_metric(self) -> bool:
-        following = self.spans[self.at : self.at + 2]
+        at = self.at
+        while at + 1 < len(self.spans) and self.spans[at].has("prep") and self.spans[at + 1].has("value"):
+            at += 2  # "customers in Spain with the most orders"
+        following = self.spans[at : at + 2]
         if len(following) < 2 or self.found.metrics:
             return False
         if self._condition_later(self.spans[self.at - 1]):

@@ -289,7 +289,8 @@ def _who_has(
         if item.value == 0 and query.combine == "difference" and " less " in label:
             label = label.replace(" less ", {">": " above ", "<": " below "}.get(item.operator, " against "), 1)
         elif item.value != 0 or item.operator not in (">", "="):
-            told.append(f"{word} {format_number(item.value, meaning.unit if meaning else '', None)}")
+            unit = meaning.unit if meaning is not None and meaning.unit.lower() not in label.lower() else ""
+            told.append(f"{word} {format_number(item.value, unit, None)}")
         elif item.operator == "=":
             label = f"no {label}"
     return f"{_names(rows, keys, meanings)} had {' '.join([label, ' and '.join(told)]).strip()}{where}."
