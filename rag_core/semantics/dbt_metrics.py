@@ -336,7 +336,8 @@ class MetricImporter:
         )
         if filled:
             message = (
-                f"a period without rows has no row here (fill_nulls_with, join_to_timespine of {', '.join(filled)})"
+                "a period without rows is zero here for sums and counts, and has no row for anything else "
+                f"(fill_nulls_with, join_to_timespine of {', '.join(filled)})"
             )
             self._note("metrics", message)
         idle = sorted(set(self._measures) - self._used)

@@ -107,6 +107,12 @@ def test_the_kinds_that_go_wrong_are_never_answered_wrong(bench: Bench) -> None:
     assert figures["right"] >= 0.75 * figures["asked"]
 
 
+def test_the_same_kinds_in_other_words_are_never_answered_wrong(bench: Bench) -> None:
+    figures = bench.run(list(bench.unseen()), verbose=True)
+    assert figures["wrong"] == 0
+    assert figures["right"] >= 0.65 * figures["asked"]
+
+
 def test_questions_kept_apart_are_never_answered_wrong(bench: Bench) -> None:
     figures = bench.run([*bench.holdout(), *bench.fresh()], verbose=True)
     assert figures["wrong"] == 0
