@@ -14,6 +14,9 @@ from rag_core.policy.refusal import Refusal
 from rag_core.policy.resolve import Resolver
 from rag_core.policy.spelling import plain_spelling
 
+# Databases that compute a subquery with an OFFSET by itself, and know the word without a LIMIT.
+_FENCED = frozenset({"postgres", "redshift", "duckdb"})
+
 
 def rewrite(resolver: Resolver, rules: NameRules) -> None:
     """Changes the resolved tree in place.
@@ -53,6 +56,9 @@ def _replace(node: exp.Table, access: TableAccess, rules: NameRules) -> None:
     shown = exp.Select(expressions=projections).from_(inner, copy=False)
     for condition in access.row_filters:
         shown = shown.where(_condition(condition, access, rules), copy=False)
+    if access.row_filters and rules.dialect in _FENCED:
+        # Nothing of the statement is computed on rows that the filter hides: an error would tell their values.
+        shown = shown.offset(0, copy=False)
     outer = exp.Subquery(this=shown, alias=alias)
     for name in ("joins", "pivots", "laterals"):
         if node.args.get(name):
