@@ -44,6 +44,9 @@ DECISIONS: dict[str, str] = {
     "Fail the batch": "fail",
 }
 
+# The same bound as where the file is validated: a DAG file is parsed every half minute.
+MAX_FILE_BYTES = 2_000_000
+
 # What a batch may be called: the same as a question, as both become names in the warehouse's report tables.
 _BATCH_NAME = re.compile(r"^[a-z][a-z0-9_]{0,62}$")
 
@@ -122,6 +125,8 @@ def read_batch_file(path: Path) -> BatchFile:
             f"{path.name}: a batch file is named with small letters, digits and _, such as nightly_review.yaml"
         )
     try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise ConfigurationError(f"{path.name}: a batch file may have at most {MAX_FILE_BYTES:,} bytes")
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except OSError as error:
         raise ConfigurationError(f"{path.name} cannot be read: {error.strerror}") from None

@@ -52,6 +52,15 @@ def test_a_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
         read_batch_file(tmp_path / "latin.yaml")
 
 
+def test_a_file_of_fifty_megabytes_is_not_read_at_every_parse(tmp_path: Path) -> None:
+    path = tmp_path / "huge.yaml"
+    with path.open("wb") as file:
+        file.write(GOOD.encode())
+        file.truncate(50_000_000)
+    with pytest.raises(ConfigurationError, match=r"huge\.yaml: a batch file may have at most 2,000,000 bytes"):
+        read_batch_file(path)
+
+
 def test_a_dangling_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "gone.yaml").symlink_to(tmp_path / "nowhere")
     with pytest.raises(ConfigurationError, match=r"gone\.yaml cannot be read: No such file"):
