@@ -76,6 +76,8 @@ def diff_catalogs(
     ]
     renames = _renames(pairs, columns)
     changes = [*watched.changes, *_diff_presence(tables, before, after, maker)]
+    if proving:
+        changes += _set_aside(tables, watched, maker)
     gone = {table.name for table in tables.gone}
     for pair, its_columns in zip(pairs, columns, strict=True):
         changes.extend(diff_table(pair, renames, maker, after.dialect))
@@ -168,6 +170,32 @@ def _diff_presence(tables: TablePairs, before: Catalog, after: Catalog, maker: C
         if pair.before.qualified_name != pair.after.qualified_name:
             changes.append(_renamed(pair, maker))
     return changes
+
+
+def _set_aside(tables: TablePairs, watched: _Watched, maker: ChangeMaker) -> list[Change]:
+    """Tables that were built anew while the earlier one is kept under a new name, with some of the rows or all.
+
+    Under a name that was there before, the earlier one is the last of many builds.
+    """
+    aside = {
+        table.object_id: table.qualified_name
+        for key, table in watched.after.items()
+        if key not in watched.before and table.object_id is not None
+    }
+    return [
+        maker.make(
+            "table_recreated",
+            pair.before.qualified_name,
+            before=f"kept as {aside[pair.before.object_id]}",
+            after=pair.after.kind,
+            # Most often it holds what the earlier one held.
+            milder="risky",
+        )
+        for pair in tables.pairs
+        if pair.before.qualified_name == pair.after.qualified_name
+        and pair.before.object_id != pair.after.object_id
+        and pair.before.object_id in aside
+    ]
 
 
 def _renamed(pair: TablePair, maker: ChangeMaker) -> Change:
