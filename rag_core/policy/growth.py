@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sqlglot import exp
 
@@ -21,16 +21,16 @@ _WIDTH = re.compile(r"%(?:\d+\$)?-?(\d+|\*)")
 _CHARACTERS = frozenset({"char", "character", "nchar", "bpchar", "varchar", "bit", "text"})
 
 
-def check_growth(tree: exp.Expr, max_bytes: int) -> None:
+def check_growth(functions: Iterable[exp.Expr], max_bytes: int) -> None:
     """Raises Refusal where constants alone make values of more bytes than the bound, or series of too many rows.
 
     Args:
-        tree: the parsed statement.
+        functions: the functions and casts of the parsed statement.
         max_bytes: the policy's bound on a result, in bytes.
     """
     bound = max(max_bytes, LEAST_BOUND)
     grown = 0.0
-    for node in tree.find_all(exp.Func, exp.Cast):
+    for node in functions:
         name = _name(node)
         if name in _SERIES:
             rows = _series_rows(_arguments(node))

@@ -6,6 +6,8 @@ would read otherwise, and what cannot be said otherwise piece by piece, is refus
 
 from __future__ import annotations
 
+import re
+
 from rag_core.policy.literals import Token, tokens_of
 from rag_core.policy.refusal import Refusal
 
@@ -14,8 +16,18 @@ _PREFIXES = {"@": "abs(x)", "|/": "sqrt(x)", "||/": "cbrt(x)"}
 _NAMES = ("word", "quoted")
 
 
+# What a statement holds where anything here may apply; most hold none of it and are not taken apart.
+_ANYTHING = re.compile(
+    r"@|\|/|\b(?:using|only|substring|collation|at|normalized|json_table)\b"
+    r"|['$](?:\s|--[^\n\r]*)*(?:/\*|\$|[ebxn]?'|u&')",
+    re.IGNORECASE,
+)
+
+
 def plain_spelling(sql: str) -> str:
     """The same statement in the spelling that the parser knows. Raises Refusal."""
+    if _ANYTHING.search(sql) is None:
+        return sql
     tokens = tokens_of(sql)
     solid = [index for index, token in enumerate(tokens) if token.kind not in ("space", "comment")]
     for place, index in enumerate(solid):
@@ -45,7 +57,9 @@ def _join_texts(tokens: list[Token], solid: list[int], place: int) -> None:
     if before.kind not in ("text", "other_text"):
         return
     between = tokens[solid[place - 1] + 1 : solid[place]]
-    broken = any("\n" in token.text or "\r" in token.text for token in between)
+    # Other spaces than those of ASCII are letters to PostgreSQL.
+    plain = all(token.text.isascii() or token.text.startswith("--") for token in between)
+    broken = plain and any("\n" in token.text or "\r" in token.text for token in between)
     if not broken or any(token.kind == "comment" for token in between) or not here.text.startswith("'"):
         raise Refusal("syntax", "two texts stand side by side: write one text, or put || between them", ("'a' || 'b'",))
     if not before.text.endswith("'"):

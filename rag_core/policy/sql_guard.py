@@ -125,17 +125,19 @@ class SqlGuard:
             raise Refusal("policy_empty", "the policy allows no schema and no table, so nothing is run")
         tree = self._parse(sql, written_in)
         check_root(tree)
-        for function in check_nodes(tree):
+        functions = check_nodes(tree)
+        for function in functions:
             if isinstance(function, (exp.Anonymous, exp.AnonymousAggFunc)):
                 self._functions.check_called(function.name)
-        check_growth(tree, self.policy.limits.max_bytes)
+        check_growth(functions, self.policy.limits.max_bytes)
         resolver = Resolver(self._access, self._views, self._functions.check_attribute)
         resolver.resolve(tree)
         if self.catalog.dialect == "postgres":
             RowTypes(self._access, self._views).check(tree)
         self._joins.check(tree, resolver)
         joins = joins_of(tree, resolver)
-        expression_joins = expression_joins_of(tree, resolver, self.catalog.dialect)
+        several = len(resolver.tables) > 1
+        expression_joins = expression_joins_of(tree, resolver, self.catalog.dialect) if several else ()
         own_limit = _own_limit(tree)
         holder = exp.Paren(this=tree)
         rewrite(resolver, self._rules)

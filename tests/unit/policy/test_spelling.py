@@ -69,6 +69,7 @@ def test_what_is_refused_with_another_form(written: str, suggested: str) -> None
         "SELECT 'a' \n $$b$$",
         "SELECT 'a' U&'b'",
         "SELECT E'a' 'b'",
+        "SELECT 'a'\u00a0\n'b'",
     ],
 )
 def test_texts_side_by_side_are_a_fault_as_in_the_database(sql: str) -> None:
