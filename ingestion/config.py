@@ -39,7 +39,7 @@ class SourceRules(RuleModel):
     max_bytes: int = Field(default=100 * 1024 * 1024, gt=0)
     extensions: tuple[str, ...] = (
         "md", "markdown", "mdx", "erb", "html", "htm", "xhtml", "docx", "pptx", "xlsx", "xlsm", "csv", "tsv",
-        "yaml", "yml", "json", "txt", "text", "log", "rst", "adoc", "pdf",
+        "yaml", "yml", "json", "jsonl", "ndjson", "txt", "text", "log", "rst", "adoc", "pdf",
     )  # fmt: skip
 
 

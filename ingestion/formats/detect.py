@@ -25,7 +25,8 @@ _TAG = re.compile(r"</?(?:p|div|h[1-6]|table|tr|td|ul|ol|li|span|a|br|section|ar
 _MARKDOWN = re.compile(r"^(?:#{1,6} \S|```|~~~|\|?[ :]*-{3,}[ :]*\||[-*] \S|\d+\. \S|>\s)", re.MULTILINE)
 _NAMES: dict[str, Format] = {
     ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown", ".html": "html", ".htm": "html",
-    ".xhtml": "html", ".csv": "csv", ".tsv": "csv", ".yaml": "yaml", ".yml": "yaml", ".json": "json",
+    ".xhtml": "html", ".csv": "csv", ".tsv": "csv", ".yaml": "yaml", ".yml": "yaml", ".json": "json", ".jsonl": "json",
+    ".ndjson": "json",
     ".txt": "text", ".text": "text", ".log": "text", ".rst": "text", ".adoc": "text",
 }  # fmt: skip
 _DECLARED = re.compile(

@@ -81,11 +81,14 @@ def _is_code(term: str) -> bool:
     return not term.isalpha() and any(character.isalpha() for character in term)
 
 
-def judge(evidence: Evidence, limits: NullLimits, *, found: bool, dense: bool) -> str:
+def judge(evidence: Evidence, limits: NullLimits, *, found: bool, dense: bool, words: bool = True) -> str:
     """Why nothing answers, in words; empty where something may.
 
-    Without vectors (`dense` False) the words decide alone.
+    Without vectors (`dense` False) the words decide alone. A question without words (`words` False), such as an emoji,
+    has a vector too, which is near to whatever else the model has no token for.
     """
+    if not words:
+        return "the question holds no words"
     if not found:
         return "no passage fits the words or the filters"
     if evidence.named or evidence.coverage >= ALL_WORDS:

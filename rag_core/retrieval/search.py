@@ -195,13 +195,19 @@ class HybridSearch:
         candidates = reader.candidates(list(dict.fromkeys(key for key, _ in (*legs.bm25, *legs.dense))))
         ranked = self._rank(request, legs, candidates, weights, classified)
         evidence = _evidence(reader, legs, weights, state.chunks)
-        limits = _limits(state)
+        judged = relevance.judge(
+            evidence,
+            _limits(state),
+            found=bool(ranked),
+            dense=vector is not None,
+            words=any(character.isalnum() for character in request.text),
+        )
         return _Found(
             legs=legs,
             weights=weights,
             ranked=ranked,
             documents=None if selection is None else len(selection.documents),
-            null_reason=relevance.judge(evidence, limits, found=bool(ranked), dense=vector is not None),
+            null_reason=judged,
             evidence=evidence,
         )
 

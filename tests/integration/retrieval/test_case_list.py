@@ -22,6 +22,7 @@ KINDS = {
     ),
     "stop words alone, nothing, spaces, an emoji": (
         "integration.retrieval.test_search:test_a_query_of_stop_words_falls_to_the_vectors",
+        "integration.retrieval.test_search:test_a_query_without_words_gives_the_null_signal",
         "integration.retrieval.test_search:test_an_empty_query_is_refused",
         "unit.retrieval.test_tokens:test_texts_without_words_give_no_terms",
     ),

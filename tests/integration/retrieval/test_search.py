@@ -83,6 +83,14 @@ def test_a_query_of_stop_words_falls_to_the_vectors(search: HybridSearch) -> Non
     assert search.search("the of and", mode="bm25").null_signal
 
 
+@pytest.mark.parametrize("query", ["\U0001f680", "\U0001f680\U0001f525", "???", "--", "\u2014"])
+def test_a_query_without_words_gives_the_null_signal(search: HybridSearch, query: str) -> None:
+    outcome = search.search(query)
+    assert outcome.null_signal
+    assert outcome.reason == "the question holds no words"
+    assert outcome.detail["bm25"] == 0
+
+
 def test_a_minus_is_no_negation(search: HybridSearch) -> None:
     assert search.search("-disk", mode="bm25").passages[0].path.startswith("runbooks/disk")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.config import ConversionLimits
+from ingestion.config import ConversionLimits, SourceRules
 from ingestion.convert import convert
 from ingestion.documents import ConvertedDocument, SourceFile
 from ingestion.formats.structured import read_json, read_yaml
@@ -73,3 +73,10 @@ def test_the_first_key_of_a_configuration_is_no_title(tmp_path: Path, name: str,
 
 def test_a_number_that_is_stated_as_title_is_the_title(tmp_path: Path) -> None:
     assert read(tmp_path, "plan.md", "---\ntitle: 2024\n---\n# Goals\n\ntext\n").title == "2024"
+
+
+@pytest.mark.parametrize("name", ["events.jsonl", "events.ndjson", "events.json"])
+def test_json_lines_are_a_table(tmp_path: Path, name: str) -> None:
+    assert Path(name).suffix.lstrip(".") in SourceRules().extensions
+    document = read(tmp_path, name, '{"id": 1, "what": "started"}\n\n{"id": 2, "what": "ended"}\n')
+    assert [block.text for block in document.blocks] == ["| id | what |\n| --- | --- |\n| 1 | started |\n| 2 | ended |"]

@@ -30,6 +30,10 @@ def test_no_result_is_the_null_signal_whatever_the_scores() -> None:
     assert judge(Evidence(1.0, 1.0), LIMITS, found=False, dense=True)
 
 
+def test_a_question_without_words_is_answered_by_nothing() -> None:
+    assert judge(Evidence(1.0, 1.0), LIMITS, found=True, dense=True, words=False) == "the question holds no words"
+
+
 def test_without_vectors_the_words_decide() -> None:
     assert judge(Evidence(0.0, 0.6), LIMITS, found=True, dense=False) == ""
     assert judge(Evidence(0.0, 0.4), LIMITS, found=True, dense=False)
