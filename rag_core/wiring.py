@@ -316,6 +316,7 @@ class Services:
             orchestrator=lambda principal: self.asking_as(principal).orchestrator,
             reports_folder=self.settings.home / "reports",
             schema_gate=lambda: self.schema_gate,
+            side_by_side=self.settings.warehouse.max_concurrent_statements,
         )
 
     @cached_property

@@ -19,6 +19,7 @@ from rag_core.batch.budget import exhausted
 from rag_core.batch.dates import date_values
 from rag_core.batch.gate import Choice, Gate, HeldQuestion, SchemaGate
 from rag_core.batch.headline import with_headline
+from rag_core.batch.turns import in_turns, part
 from rag_core.batch.usage import add_usage
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
@@ -27,6 +28,7 @@ from rag_core.datamodel.question import Batch, Budget, Question
 from rag_core.datamodel.report import BatchOutcome, History
 from rag_core.errors import ConfigurationError, ServiceUnavailable
 from rag_core.graph.housekeeping import forget_run
+from rag_core.plans.fingerprint import question_key
 from rag_core.quality.decide import decide
 from rag_core.quality.observation import RunContext
 from rag_core.quality.suites import observe_answer
@@ -68,7 +70,8 @@ class _Run(NamedTuple):
 class BatchRunner:
     """Runs batches against one store. The orchestrator is made, for a batch's principal, when it is first asked.
 
-    `schema_gate` makes what holds questions back that a breaking schema change touches; None holds none.
+    `schema_gate` makes what holds questions back that a breaking schema change touches; None holds none. So many
+    questions that need no chat model are answered `side_by_side`.
     """
 
     def __init__(
@@ -78,11 +81,13 @@ class BatchRunner:
         orchestrator: Callable[[str | None], Orchestrator],
         reports_folder: Path,
         schema_gate: Callable[[], SchemaGate] | None = None,
+        side_by_side: int = 1,
     ) -> None:
         self._store = store
         self._orchestrator = orchestrator
         self._reports_folder = reports_folder
         self._schema_gate = schema_gate
+        self._side_by_side = side_by_side
 
     def run(
         self, batch: Batch, run_date: date, *, publish: bool = True, progress: Progress | None = None
@@ -164,28 +169,42 @@ class BatchRunner:
         with self._transaction() as connection:
             rows = connection.execute(statement("batches/list_staged_ids"), {"run_id": run_id}).fetchall()
         done = {row[0] for row in rows}
-        counts: dict[str, int] = {"already_answered": 0}
-        for question in _select(run.batch, question_ids):
-            if question.question_id in done:
-                counts["already_answered"] += 1
-                continue
-            spent = self._exhausted(run_id, run)
-            if spent is not None:
-                answer = _not_answered(question, run.run_date, run_id, f"The budget of the batch is used up: {spent}.")
-            else:
-                answer = self._orchestrator(run.batch.principal).answer(
-                    question.text,
-                    run_date=run.run_date,
-                    question_id=question.question_id,
-                    parameters={**date_values(run.run_date), **question.parameters},
-                    run_id=run_id,
-                    replay=run.batch.plan_policy,
-                )
-            self._stage(run_id, question.question_id, answer)
-            counts[answer.status] = counts.get(answer.status, 0) + 1
-            if progress is not None:
-                progress(question.question_id, answer)
+        asked = _select(run.batch, question_ids)
+        todo = [question for question in asked if question.question_id not in done]
+        counts: dict[str, int] = {"already_answered": len(asked) - len(todo)}
+        together, alone = self._parted(run, todo)
+        for questions, width in ((together, self._side_by_side), (alone, 1)):
+            answers = in_turns(questions, lambda question: self._answer_one(run_id, run, question), width=width)
+            for question, answer in zip(questions, answers, strict=True):
+                counts[answer.status] = counts.get(answer.status, 0) + 1
+                if progress is not None:
+                    progress(question.question_id, answer)
         return counts
+
+    def _parted(self, run: _Run, todo: Sequence[Question]) -> tuple[list[Question], list[Question]]:
+        """See `turns.part`."""
+        if self._side_by_side < 2 or len(todo) < 2:
+            return [], list(todo)
+        given = [(question.text, _parameters(run, question)) for question in todo]
+        free = self._orchestrator(run.batch.principal).need_no_model(given, replay=run.batch.plan_policy)
+        return part(todo, free, lambda question: (question_key(question.text), str(question.parameters)))
+
+    def _answer_one(self, run_id: str, run: _Run, question: Question) -> Answer:
+        """Answers and stages one question, where the budget is not used up."""
+        spent = self._exhausted(run_id, run)
+        if spent is not None:
+            answer = _not_answered(question, run.run_date, run_id, f"The budget of the batch is used up: {spent}.")
+        else:
+            answer = self._orchestrator(run.batch.principal).answer(
+                question.text,
+                run_date=run.run_date,
+                question_id=question.question_id,
+                parameters=_parameters(run, question),
+                run_id=run_id,
+                replay=run.batch.plan_policy,
+            )
+        self._stage(run_id, question.question_id, answer)
+        return answer
 
     def resume(self, run_id: str, *, progress: Progress | None = None) -> BatchOutcome:
         """Answers what a run that was cut off has not answered yet, and finishes it."""
@@ -302,6 +321,10 @@ class BatchRunner:
             raise ConfigurationError(f"there is no batch run {run_id}")
         _, run_date, publish, state, definition, started_at, _ = row
         return _Run(Batch.model_validate(definition), run_date, publish, state, started_at)
+
+
+def _parameters(run: _Run, question: Question) -> dict[str, Any]:
+    return {**date_values(run.run_date), **question.parameters}
 
 
 def last_definition(store: Store, batch: str) -> tuple[Batch, date] | None:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from rag_core.evaluation.systems import System
     from rag_core.wiring import Services
 
-SYSTEMS = ("standard_rag", "flat_agent", "hierarchical", "without_metrics")
+SYSTEMS = ("standard_rag", "flat_agent", "hierarchical")
+# What the hierarchical system can be run without, beside itself as it is.
+PARTS = ("decomposition", "reflection", "metrics")
 
 
 def register(group: typer.Typer) -> None:
@@ -24,13 +26,18 @@ def register(group: typer.Typer) -> None:
     def _orchestration(
         set_name: Annotated[str, typer.Option("--set", help="sample.")] = "sample",
         system: Annotated[list[str] | None, typer.Option(help="Only this system; may be given again.")] = None,
+        without: Annotated[
+            list[str] | None,
+            typer.Option(help=f"Also the hierarchical system without {', '.join(PARTS)} or all; may be given again."),
+        ] = None,
         limit: Annotated[int, typer.Option(help="At most so many questions of each tier; 0 for all.")] = 0,
+        faults: Annotated[bool, typer.Option("--faults", help="Planted schema mismatches, 100 or --limit.")] = False,
         out: Annotated[Path | None, typer.Option(help="File of scores; a run goes on where it stopped.")] = None,
         markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
         json: JsonOption = False,
     ) -> None:
         """Answer composed questions with several systems and score them by rules; no model judges."""
-        rows = run_sample(set_name, system or list(SYSTEMS), limit, out)
+        rows = run_planted(limit or 100, out) if faults else run_sample(set_name, system or list(SYSTEMS), limit, out)
         emit({"set": set_name, "rows": rows}, as_json=json, render=lambda: _render(rows))
         _ = markdown  # the table for people is Markdown already
 
@@ -39,6 +46,19 @@ def _render(rows: list[dict[str, Any]]) -> None:
     from rag_core.evaluation.runs import to_markdown  # noqa: PLC0415 - heavy
 
     typer.echo(to_markdown(rows))
+
+
+def name_systems(systems: list[str] | None, without: list[str] | None) -> list[str]:
+    """The systems of a run. With `without` alone it is the hierarchical one beside itself without each of these parts.
+
+    Raises ConfigurationError for a part that is none.
+    """
+    wanted = list(dict.fromkeys(part for name in without or [] for part in (PARTS if name == "all" else (name,))))
+    unknown = [name for name in wanted if name not in PARTS]
+    if unknown:
+        raise ConfigurationError(f"nothing to leave out is called {unknown[0]}; there are {', '.join(PARTS)}, all")
+    chosen = systems or (["hierarchical"] if wanted else list(SYSTEMS))
+    return list(dict.fromkeys([*chosen, *(f"without_{name}" for name in wanted)]))
 
 
 def run_sample(set_name: str, systems: list[str], limit: int, out: Path | None) -> list[dict[str, object]]:
@@ -50,9 +70,10 @@ def run_sample(set_name: str, systems: list[str], limit: int, out: Path | None) 
 
     if set_name != "sample":
         raise ConfigurationError(f"no such set: {set_name}; there is sample")
-    unknown = [name for name in systems if name not in SYSTEMS]
+    known = (*SYSTEMS, *(f"without_{name}" for name in PARTS))
+    unknown = [name for name in systems if name not in known]
     if unknown:
-        raise ConfigurationError(f"no such system: {unknown[0]}; there are {', '.join(SYSTEMS)}")
+        raise ConfigurationError(f"no such system: {unknown[0]}; there are {', '.join(known)}")
     questions = compose_questions(load_facts())
     if limit:
         questions = [one for tier in SIZES for one in [q for q in questions if q.tier == tier][:limit]]
@@ -63,13 +84,62 @@ def run_sample(set_name: str, systems: list[str], limit: int, out: Path | None) 
 
     with open_services() as services:
         path = out or services.settings.home / "evaluation" / "orchestration-sample.jsonl"
-        built = build_systems(services)
+        built = build_systems(services, systems)
         scores = run_questions(questions, {name: built[name] for name in systems}, path, progress=progress)
     return summarise(scores)
 
 
-def build_systems(services: Services) -> dict[str, System]:
-    """The systems over one set of services; no plan is kept, so that every question is planned anew."""
+def run_planted(size: int, out: Path | None) -> list[dict[str, object]]:
+    """Rows of outcomes by kind of planted fault, in copies of the sample warehouse; no chat model is asked."""
+    from rag_core.connectors.embedded import EmbeddedPostgres  # noqa: PLC0415 - heavy
+    from rag_core.connectors.store import Store  # noqa: PLC0415 - heavy
+    from rag_core.evaluation import fault_runs as runs  # noqa: PLC0415 - heavy
+    from rag_core.evaluation.faults import plant_faults, summarise_faults  # noqa: PLC0415 - heavy
+    from rag_core.evaluation.stores import fresh_store  # noqa: PLC0415 - heavy
+    from rag_core.wiring import SAMPLE_AS_OF, open_services  # noqa: PLC0415 - heavy
+    from sample.facts import load_facts  # noqa: PLC0415 - reads files
+    from sample.warehouse.load import load_warehouse  # noqa: PLC0415 - heavy
+
+    with open_services() as services:
+        server = EmbeddedPostgres(services.settings.home)
+        server.start()
+        original = "eval_fault_original"
+        server.ensure_database(original)
+        load_warehouse(server.dsn(original))
+        setting = runs.FaultSetting(
+            server=server,
+            original=original,
+            store=Store(fresh_store(server, "eval_fault_store")),
+            policy=services.policy,
+            semantic_model=services.semantic_model,
+            run_date=SAMPLE_AS_OF,
+        )
+        path = out or services.settings.home / "evaluation" / "faults.jsonl"
+    try:
+        asked = [str(fact["question"]) for fact in load_facts()["warehouse"] if "question" in fact]
+        standing = runs.find_standing(setting, asked, size)
+        # More than needed: not every fault is let in by the database.
+        cases = plant_faults(standing, runs.read_original(setting), 4 * size)
+        scores = runs.run_faults(setting, cases, path, size, progress=_show_progress)
+    finally:
+        setting.store.close()
+    for score in scores:
+        if score.outcome == "wrong":
+            error_console.print(f"wrong: {score.case_id}, {score.planted}: {score.told}")
+    return summarise_faults(scores)
+
+
+def _show_progress(number: int, total: int) -> None:
+    if number % 10 == 0 or number == total:
+        error_console.print(f"{number} of {total}")
+
+
+def build_systems(services: Services, names: list[str]) -> dict[str, System]:
+    """These systems over one set of services; no plan is kept, so that every question is planned anew.
+
+    Without metrics the same questions go to the documents and, with a chat model, to SQL that it writes; the values of
+    the dimensions are the same for both.
+    """
     from rag_core.evaluation.systems import Baselines  # noqa: PLC0415 - heavy
     from rag_core.graph.build import Orchestrator  # noqa: PLC0415 - langgraph
     from rag_core.workers.sql_worker import SqlWorker  # noqa: PLC0415 - heavy
@@ -85,11 +155,19 @@ def build_systems(services: Services) -> dict[str, System]:
         "router_model": services.router_model,
         "embedder": services.embedder,
     }
-    bare = services.semantic_model.model_copy(
-        update={"metrics": {}, "verified_queries": {}, "ambiguous": {}, "readings": {}}
-    )
-    whole = Orchestrator(semantic_model=services.semantic_model, **parts)
-    without = Orchestrator(semantic_model=bare, **parts)
+    whole = services.semantic_model
+    bare = whole.model_copy(update={"metrics": {}, "verified_queries": {}, "ambiguous": {}, "readings": {}})
+    changes: dict[str, dict[str, Any]] = {
+        "hierarchical": {},
+        "without_decomposition": {"decompose": False},
+        "without_reflection": {"max_retries": 0},
+        "without_metrics": {"semantic_model": bare},
+    }
+
+    def orchestrated(name: str) -> System:
+        made = Orchestrator(**{"semantic_model": whole, **parts, **changes[name]})
+        return lambda question: made.answer(question, run_date=day)
+
     worker = SqlWorker(
         warehouse=services.warehouse,
         guard=services.guard,
@@ -106,9 +184,5 @@ def build_systems(services: Services) -> dict[str, System]:
         worker=worker,
         run_date=day,
     )
-    return {
-        "standard_rag": baselines.standard_rag,
-        "flat_agent": baselines.flat_agent,
-        "hierarchical": lambda question: whole.answer(question, run_date=day),
-        "without_metrics": lambda question: without.answer(question, run_date=day),
-    }
+    built: dict[str, System] = {"standard_rag": baselines.standard_rag, "flat_agent": baselines.flat_agent}
+    return built | {name: orchestrated(name) for name in names if name in changes}

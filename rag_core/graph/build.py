@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -17,7 +16,6 @@ from rag_core.datamodel.answer import Answer
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.plan import Plan
 from rag_core.errors import BudgetExhausted, ConfigurationError, NightshiftError, ServiceUnavailable
-from rag_core.graph.bounds import renewed_deadline
 from rag_core.graph.caches import AnswerCache, CachedWarehouse, CountedSearch, NoDocuments, RunCache, replaying
 from rag_core.graph.compile import cancellable, check_cancelled, compile_graph
 from rag_core.graph.conclude import failed_answer, without_model
@@ -25,6 +23,7 @@ from rag_core.graph.decompose import Decomposer
 from rag_core.graph.drive import drive
 from rag_core.graph.nodes import Nodes
 from rag_core.graph.parts import SchemaSource, fill_parameters
+from rag_core.graph.resume import run_checkpointed
 from rag_core.graph.state import QuestionState, Request
 from rag_core.graph.strategist import Strategist
 from rag_core.graph.uses import strategy_use
@@ -45,7 +44,6 @@ from rag_core.workers.planner import Planner
 from rag_core.workers.sql_worker import SqlWorker
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
 
     from rag_core.connectors.store import Store
@@ -77,10 +75,11 @@ class Orchestrator:
         embedder: helps to choose the sentences that answer; None chooses by words alone.
         question_seconds: time budget of one question, in seconds.
         question_steps: most visits to workers in one question.
-        checkpoints: where the state of a batch's question is kept after each node while a chat model may be called, so
-            that a killed process goes on where it was; None keeps none.
+        checkpoints: where a batch question's state is kept after each node while a chat model may be called, so that
+            it goes on in another process after a kill; None keeps none.
         replay: which kept plans are replayed: `drafts` too, or `approved` ones only.
-        max_retries: how often a failed step is tried again, at most twice.
+        max_retries: how often a failed step is tried again, at most twice; 0 writes no answer again either.
+        decompose: whether a question is answered in the parts that it has.
         identity: who the warehouse is asked as, without secrets; what is looked up in it is then kept in the store.
         looks: most statements for looking up values, and as many for joins; None for no bound.
         watched: the warehouse whose schema is checked, where `warehouse` is asked as somebody else than the login.
@@ -104,6 +103,7 @@ class Orchestrator:
         checkpoints: Checkpoints | None = None,
         replay: Replay = "drafts",
         max_retries: int = MAX_RETRIES,
+        decompose: bool = True,
         identity: str | None = None,
         looks: int | None = None,
         watched: Warehouse | None = None,
@@ -125,17 +125,17 @@ class Orchestrator:
         self._knowledge = SchemaKnowledge(
             warehouse, store, policy=lambda: self._guard.policy, identity=identity, looks=looks
         )
-        self._planner = Planner(semantic_model, values, chat_model=chat_model, router_model=router_model)
+        self._planner = Planner(semantic_model, values, chat_model=chat_model, router_model=router_model, cut=decompose)
         self._strategist = Strategist(
             planner=self._planner,
-            decomposer=Decomposer(self._planner.matcher, semantic_model, values),
+            decomposer=Decomposer(self._planner.matcher, semantic_model, values) if decompose else None,
             statistics=StrategyStore(store).summarise if store is not None else tuple,
         )
         self._nodes = Nodes(
             planner=self._planner,
             strategist=self._strategist,
             sql_worker=self._sql_worker,
-            refresh_schema=self._refresh_schema,
+            refresh_schema=lambda: self._renew_guard(catalog_cache.refresh()),
             search=CountedSearch(search),
             embedder=embedder,
             question_seconds=question_seconds,
@@ -171,9 +171,7 @@ class Orchestrator:
     def _mend(self, sql: str, name: str) -> tuple[Mended, SqlGuard]:
         assert self._mender is not None
         mended = self._mender.mend(sql, name)
-        catalog = self._catalog_cache.current()
-        if catalog is not self._guard.catalog:
-            self._renew_guard(catalog)
+        self._renew_guard(self._catalog_cache.current())
         return mended, self._guard
 
     def _sql_worker(self) -> SqlWorker:
@@ -195,10 +193,9 @@ class Orchestrator:
             self._visible = (catalog, visible_catalog(self._guard.policy, catalog))
         return self._visible[1]
 
-    def _refresh_schema(self) -> None:
-        self._renew_guard(self._catalog_cache.refresh())
-
     def _renew_guard(self, catalog: Catalog) -> None:
+        if catalog is self._guard.catalog:
+            return
         self._guard = SqlGuard(self._guard.policy, catalog)
 
     def get_compiled_app(self, *, checkpointed: bool = False) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -265,6 +262,18 @@ class Orchestrator:
             logger.exception("question %s failed", question_id or text[:80])
             return failed_answer(request, f"an internal error ({type(error).__name__}), see the log")
 
+    def need_no_model(
+        self, questions: Sequence[tuple[str, Mapping[str, Any]]], *, replay: Replay | None = None
+    ) -> list[bool]:
+        """Of each question with its parameters whether a kept plan answers it, or there is no chat model at all.
+
+        A plan whose replay fails is made anew, which may ask the model after all.
+        """
+        if self._chat_model is None or self._keeper is None:
+            return [self._chat_model is None] * len(questions)
+        texts = [fill_parameters(text, parameters) for text, parameters in questions]
+        return self._keeper.have_plans(texts, approved_only=(replay or self._replay) == "approved")
+
     def _answer_once(self, request: Request, replay: Replay) -> Answer:
         """The answer that this run has given to the same question over the same inputs, else a new one."""
         known = self._answers.get(request, self._fingerprints)
@@ -328,20 +337,11 @@ class Orchestrator:
         return f"{request.run_id}:{request.question_id}"
 
     def _run(self, state: QuestionState, thread: str | None = None) -> QuestionState:
-        config: RunnableConfig = {"recursion_limit": self._limit}
         if thread is None:
-            return cast(QuestionState, self.get_compiled_app().invoke(cast(Any, state), config))
-        app = self.get_compiled_app(checkpointed=True)
-        config["configurable"] = {"thread_id": thread}
-        found = app.get_state(config)
-        if "answer" in found.values:
-            return cast(QuestionState, found.values)
-        with ExitStack() as stack:
-            if found.next:
-                logger.info("question %s goes on at %s", thread, ", ".join(found.next))
-                stack.enter_context(renewed_deadline(self._seconds))
-            given: Any = None if found.next else state
-            return cast(QuestionState, app.invoke(given, config, durability="sync"))
+            app = self.get_compiled_app()
+            return cast(QuestionState, app.invoke(cast(Any, state), {"recursion_limit": self._limit}))
+        kept = self.get_compiled_app(checkpointed=True)
+        return run_checkpointed(kept, state, thread=thread, limit=self._limit, seconds=self._seconds)
 
 
 def create_orchestrator(

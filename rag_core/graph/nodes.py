@@ -308,6 +308,7 @@ class Nodes:
         again = (
             state["plan"].by_model
             and self.planner.chat_model is not None
+            and self.max_retries > 0
             and any(not claim.supported for claim in state.get("claims", ()))
             and state.get("answer_attempts", 0) < MAX_ANSWER_ATTEMPTS
             and not is_late(state["deadline"])

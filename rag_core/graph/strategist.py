@@ -21,10 +21,13 @@ FRESH_SECONDS = 60.0
 
 @dataclass(slots=True)
 class Strategist:
-    """Plans by the strategy that a question's class calls for. `statistics` reads what is known of strategies."""
+    """Plans by the strategy that a question's class calls for. `statistics` reads what is known of strategies.
+
+    Without a `decomposer` no question is answered in parts.
+    """
 
     planner: Planner
-    decomposer: Decomposer
+    decomposer: Decomposer | None
     statistics: Callable[[], Sequence[StrategyStats]]
     _known: tuple[StrategyStats, ...] = ()
     _read_at: float | None = None
@@ -37,7 +40,9 @@ class Strategist:
         understood, and asks a model only for the rest, unless that has not helped in questions of this class.
         """
         asked = request.strategy
-        steps = self.decomposer.decompose(request.question, request.run_date) if asked != "model" else None
+        steps = None
+        if self.decomposer is not None and asked != "model":
+            steps = self.decomposer.decompose(request.question, request.run_date)
         if steps is not None and asked in ("auto", "decomposed"):
             plan = _decomposed(request, steps)
             named = plan.model_copy(update={"question_class": question_class(plan)})
@@ -82,7 +87,7 @@ class Strategist:
     def _cut(self, request: Request, free: Plan, tables: Sequence[str]) -> tuple[Plan | None, Usage]:
         """The plan of parts that a model cut; None where there is no model or it made no ordered parts."""
         model = self.planner.chat_model
-        if model is None:
+        if model is None or self.decomposer is None:
             return None, Usage()
         steps, usage = cut_question(model, request, tables, self.planner.matcher, self.planner.semantic_model)
         if steps is None:

@@ -39,10 +39,10 @@ class PlanKeeper:
 
         A kept plan whose fingerprints changed becomes stale, or broken where a table it reads is gone.
         """
-        kept = self.store.find(question_key(question))
+        kept, index = self.store.find_serving(question_key(question))
         if kept is None or (approved_only and kept.state != "approved"):
             return None, None
-        now = self.fingerprints(kept.plan, kept.tables)
+        now = self.fingerprints(kept.plan, kept.tables, index=index)
         differing = changed(kept.fingerprints, now)
         if differing:
             gone = any(now.get(kind) == MISSING for kind in differing)
@@ -50,15 +50,22 @@ class PlanKeeper:
             return None, kept
         return replay_plan(kept.plan, run_date), kept
 
-    def fingerprints(self, plan: Plan, tables: Sequence[str]) -> dict[str, str]:
-        """Hashes of what a plan rests on, as it is now."""
+    def have_plans(self, questions: Sequence[str], *, approved_only: bool) -> list[bool]:
+        """For each question whether a plan of it may be replayed; whether it still holds is seen when it is."""
+        keys = [question_key(question) for question in questions]
+        kept = self.store.kept_keys(keys, approved_only=approved_only)
+        return [key in kept for key in keys]
+
+    def fingerprints(self, plan: Plan, tables: Sequence[str], *, index: str | None = None) -> dict[str, str]:
+        """Hashes of what a plan rests on, as it is now; `index` is the index that serves, where it was just read."""
+        searches = any(step.kind == "search" for step in plan.steps)
         return take_fingerprints(
             plan,
             tables,
             self.catalog(),
             policy=self.policy(),
             semantic_model=self.semantic_model,
-            index_version=self.store.index_version() if any(step.kind == "search" for step in plan.steps) else "",
+            index_version=(self.store.index_version() if index is None else index) if searches else "",
             prompts=prompts_version(),
             chat_model=self.chat_model,
         )

@@ -79,6 +79,24 @@ class PlanStore:
         """The plan in use for a question, by its key."""
         return next(iter(self._read("plans/find_plan", {"question_key": key})), None)
 
+    def find_serving(self, key: str) -> tuple[KeptPlan | None, str]:
+        """The plan in use for a question and the document index that serves, read at once."""
+        with self._store.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
+            row = cursor.execute(statement("plans/find_plan"), {"question_key": key}).fetchone()
+            if row is None:
+                return None, ""
+            index = cursor.execute(statement("plans/read_index_version"), {}).fetchone()
+        return KeptPlan.model_validate(row), str(index["concat"]) if index else ""
+
+    def kept_keys(self, keys: Sequence[str], *, approved_only: bool) -> frozenset[str]:
+        """Those of the keys of questions that have a plan to replay."""
+        states = ["approved"] if approved_only else ["approved", "draft"]
+        with self._store.connection() as connection:
+            rows = connection.execute(
+                statement("plans/list_kept_keys"), {"keys": list(keys), "states": states}
+            ).fetchall()
+        return frozenset(row[0] for row in rows)
+
     def find_superseded(self, key: str) -> KeptPlan | None:
         """The last plan for a question that is stale or broken: what a new one takes the place of."""
         return next(iter(self._read("plans/find_superseded", {"question_key": key})), None)

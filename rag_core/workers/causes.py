@@ -114,10 +114,10 @@ def tell_cause(
     if not chosen:
         return None
     told = tuple((index, unit) for _, index, _, unit in sorted(chosen, key=lambda item: (item[1], item[2])))
-    spoken = f"{line_of(name, passages)} {' '.join(f'{unit.heading} {unit.shown}' for _, unit in told)}"
-    other = bool(names := find_names(f"{question} {context}")) and not any(
-        contains_name(plain(spoken), n) for n in names
-    )
+    text = plain(f"{line_of(name, passages)} {' '.join(f'{unit.heading} {unit.shown}' for _, unit in told)}")
+    names = find_names(f"{question} {context}")
+    # What is told of none of the names asked about is the cause of something else.
+    other = bool(names) and not any(contains_name(text, each) for each in names)
     return Told(told, round(about, 3), effect, _doubt(0.0 if other else about, effect, told))
 
 

@@ -102,19 +102,14 @@ def read_clauses(question: str) -> tuple[Clause, ...]:
             merged.append(part)
         else:
             merged[-1] = f"{merged[-1]}, {part}"
-    clauses = []
-    for part in merged:
-        cause = bool(_CAUSE.search(part))
-        written = bool(_DOCUMENT.search(part)) and not _COUNTS.match(part)
-        clauses.append(
-            Clause(
-                text=part,
-                asks_cause=cause,
-                asks_documents=cause or written,
-                asks_name=bool(_NAME.match(part)),
-            )
-        )
-    return tuple(clauses)
+    return tuple(read_whole(part) for part in merged)
+
+
+def read_whole(text: str) -> Clause:
+    """A text as one clause, whatever it asks besides."""
+    cause = bool(_CAUSE.search(text))
+    written = bool(_DOCUMENT.search(text)) and not _COUNTS.match(text)
+    return Clause(text=text, asks_cause=cause, asks_documents=cause or written, asks_name=bool(_NAME.match(text)))
 
 
 def asks_series(text: str) -> bool:

@@ -31,6 +31,7 @@ from rag_core.workers.clauses import (
     asks_series,
     names_leader,
     read_clauses,
+    read_whole,
     stands_alone,
     without_cause,
     without_movement,
@@ -63,6 +64,7 @@ class Planner:
         values: values of the dimensions.
         chat_model: asked where the semantic model does not explain a question; None: never.
         router_model: asked instead of `chat_model` for routing.
+        cut: whether a question is cut into the parts that it asks; else it is one part.
     """
 
     def __init__(
@@ -72,7 +74,9 @@ class Planner:
         *,
         chat_model: ChatModel | None = None,
         router_model: ChatModel | None = None,
+        cut: bool = True,
     ) -> None:
+        self._cut = cut
         self.semantic_model = semantic_model
         self.chat_model = chat_model
         self._router = router_model or chat_model
@@ -98,7 +102,7 @@ class Planner:
         if strategy in ("model", "decomposed") and self._router is not None:
             return self._plan_by_model(question, run_date, [], (), tables)
         whole = self._matcher.match(question, run_date)
-        asked = read_clauses(question)
+        asked = read_clauses(question) if self._cut else (read_whole(question),)
         # "Why did customers leave?" is explained where the model has the reasons as a dimension.
         explained = len(asked) == 1 and asked[0].asks_cause
         if whole.complete and (explained or not any(clause.asks_documents for clause in asked)):
@@ -133,7 +137,7 @@ class Planner:
 
         What was assumed of the figures is added to `read_so`.
         """
-        clauses = halved(read_clauses(question), lambda text: self._matcher.match(text, run_date).complete)
+        clauses = self._clauses(question, run_date)
         steps: list[Step] = []
         searches: list[Clause] = []
         unmatched: list[str] = []
@@ -175,6 +179,11 @@ class Planner:
             return [], (), clarification  # a figure with two readings is asked back; documents would only guess at it
         steps += self._search_steps(question, searches, steps, queries, alone=len(clauses) == 1)
         return steps, tuple(dict.fromkeys(unmatched)), clarification
+
+    def _clauses(self, question: str, run_date: date) -> tuple[Clause, ...]:
+        if not self._cut:
+            return (read_whole(question),)
+        return halved(read_clauses(question), lambda text: self._matcher.match(text, run_date).complete)
 
     def _read_figure(self, clause: Clause, match: Match, run_date: date, *, alone: bool) -> tuple[Match, ...]:
         """Complete matches of a clause after a figure, empty for none.

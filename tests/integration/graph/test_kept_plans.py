@@ -22,7 +22,7 @@ from rag_core.plans.compare import compare_plans
 from rag_core.plans.fingerprint import question_key
 from rag_core.plans.store import KeptPlan, PlanStore
 from rag_core.plans.strategies import StrategyStats, StrategyStore
-from tests.question_world import MODEL, open_world
+from tests.question_world import MODEL, ScriptedModel, open_world
 
 pytestmark = pytest.mark.integration
 
@@ -189,3 +189,16 @@ def test_the_checkpointed_app_can_be_awaited_and_looked_into(tmp_path: Path, sto
 def test_without_checkpoints_there_is_no_checkpointed_app(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="checkpoints"):
         open_world(tmp_path).get_compiled_app(checkpointed=True)
+
+
+def test_which_questions_need_no_model_is_read_for_all_at_once(tmp_path: Path, store: Store, question: str) -> None:
+    world = open_world(tmp_path, store=store)
+    asked: list[tuple[str, dict[str, Any]]] = [("What was {what} last quarter?", {"what": "revenue"}), ("Why?", {})]
+    assert world.need_no_model(asked) == [True, True]  # there is no chat model
+    ask(world, question)
+    _close(world)
+    with_model = open_world(tmp_path, store=store, chat_model=ScriptedModel())
+    assert with_model.need_no_model(asked) == [True, False]
+    assert with_model.need_no_model(asked, replay="approved") == [False, False]
+    PlanStore(store).set_state(kept(store, question).plan_id, "approved")
+    assert with_model.need_no_model(asked, replay="approved") == [True, False]

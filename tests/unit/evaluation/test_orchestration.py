@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rag_core.cli.eval_orchestration import run_sample
+from rag_core.cli.eval_orchestration import name_systems, run_sample
 from rag_core.datamodel.answer import Answer, Citation, Claim, Verdict
 from rag_core.errors import ConfigurationError
 from rag_core.evaluation.questions import SIZES, EvalQuestion, compose_questions
@@ -142,3 +142,26 @@ def test_a_set_or_a_system_that_is_none_is_named() -> None:
         run_sample("nothing", ["hierarchical"], 0, None)
     with pytest.raises(ConfigurationError, match="no such system: nobody"):
         run_sample("sample", ["nobody"], 0, None)
+
+
+def test_what_is_left_out_runs_beside_the_whole() -> None:
+    assert name_systems(None, None) == ["standard_rag", "flat_agent", "hierarchical"]
+    assert name_systems(None, ["metrics"]) == ["hierarchical", "without_metrics"]
+    assert name_systems(["flat_agent"], ["all", "metrics"]) == [
+        "flat_agent",
+        "without_decomposition",
+        "without_reflection",
+        "without_metrics",
+    ]
+    with pytest.raises(ConfigurationError, match="nothing to leave out is called thought"):
+        name_systems(None, ["thought"])
+
+
+def test_without_decomposition_a_question_is_one_part(tmp_path: Path) -> None:
+    both = "What was the revenue of the Nordics in 2026, and who carried the extra freight?"
+    day = answer("").run_date
+    assert len(open_world(tmp_path).answer(both, run_date=day).sql) == 1
+    assert open_world(tmp_path, decompose=False).answer(both, run_date=day).sql == ()
+    dependent = "Which region had the highest revenue in 2026, and how many orders did that region have?"
+    assert open_world(tmp_path).answer(dependent, run_date=day).strategy == "decomposed"
+    assert open_world(tmp_path, decompose=False).answer(dependent, run_date=day).strategy != "decomposed"
