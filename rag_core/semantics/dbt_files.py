@@ -12,6 +12,7 @@ from ruamel.yaml.error import YAMLError
 
 from rag_core.datamodel.base import Record
 from rag_core.errors import ConfigurationError
+from rag_core.semantics.dbt_models import metrics_of, plain_metric, semantic_model_of
 
 _SUFFIXES = (".yml", ".yaml")
 _OUTPUT = frozenset(["target", "dbt_packages", "dbt_modules", "logs", "venv", "node_modules"])
@@ -54,8 +55,12 @@ def read_project(path: Path) -> DbtProject:
             notes.append(Note(key=str(file), message=f"not read: {error}"))
             continue
         models += _entries(document, "semantic_models")
-        metrics += _entries(document, "metrics")
-        notes += _newer_layout(document)
+        metrics += [plain_metric(item) for item in _entries(document, "metrics")]
+        for model in _entries(document, "models"):
+            inside = semantic_model_of(model)
+            if inside is not None:
+                models.append(inside)
+                metrics += metrics_of(model)
     if not models and not metrics:
         told = "".join(f"; {note.key}: {note.message}" for note in notes[:3])
         raise ConfigurationError(f"{path}: no semantic_models and no metrics were found{told}")
@@ -105,20 +110,3 @@ def _entries(document: dict[str, Any], key: str) -> list[dict[str, Any]]:
     found = document.get(key) or []
     entries = [item for item in found if isinstance(item, dict) and item.get("name")] if isinstance(found, list) else []
     return [item for item in entries if (item.get("config") or {}).get("enabled", True)]
-
-
-def _newer_layout(document: dict[str, Any]) -> list[Note]:
-    """Models that carry their semantic model inside, as dbt 1.12 allows; that layout is not read."""
-    models = document.get("models")
-    names = [
-        str(item.get("name"))
-        for item in (models if isinstance(models, list) else [])
-        if isinstance(item, dict) and item.get("semantic_model")
-    ]
-    return [
-        Note(
-            key=f"models.{name}.semantic_model",
-            message="not read: write it as an entry of semantic_models, the layout that dbt 1.6 and later understand",
-        )
-        for name in names
-    ]

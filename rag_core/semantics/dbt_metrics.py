@@ -124,10 +124,16 @@ class MetricImporter:
     def _cumulative(self, entry: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
         inner = params.get("cumulative_type_params") or {}
         measure = params.get("measure")
+        filters = _filters(entry.get("filter"))
         if measure is None and isinstance(inner.get("metric"), dict | str):
-            other = self._entries.get(_name_of(inner["metric"])) or {}
+            named = inner["metric"]
+            other = self._entries.get(_name_of(named)) or {}
             measure = (other.get("type_params") or {}).get("measure")
-        found = self._aggregate(measure, _filters(entry.get("filter"))) | {"type": "cumulative"}
+            # The running total is that of the metric with its own conditions.
+            filters += _filters(other.get("filter")) + (
+                _filters(named.get("filter")) if isinstance(named, dict) else []
+            )
+        found = self._aggregate(measure, filters) | {"type": "cumulative"}
         window, to_date = (
             inner.get("window") or params.get("window"),
             inner.get("grain_to_date") or params.get("grain_to_date"),

@@ -162,7 +162,6 @@ def made(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> DbtImpor
     (folder / "models" / "sales.yml").write_text(PROJECT, encoding="utf-8")
     (folder / "models" / "broken.yml").write_text("models: [unclosed", encoding="utf-8")
     (folder / "models" / "plain.yaml").write_text("models: [{name: a, columns: []}]", encoding="utf-8")
-    (folder / "models" / "new.yml").write_text("models: [{name: b, semantic_model: {name: b}}]", encoding="utf-8")
     (folder / "target").mkdir()
     (folder / "target" / "made.yml").write_text(PROJECT, encoding="utf-8")
     return import_dbt(read_project(folder), catalog=catalog, dialect="duckdb")
@@ -248,7 +247,6 @@ def test_references_are_found_in_the_warehouse(made: DbtImport, model: SemanticM
         ("measures", "odd"),
         ("semantic_models.sales.entities.campaign", "no join"),
         ("semantic_models.stock.entities", "no primary entity"),
-        ("models.b.semantic_model", "semantic_models"),
         ("broken.yml", "not read"),
     ],
 )
