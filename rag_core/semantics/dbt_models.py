@@ -20,9 +20,9 @@ def semantic_model_of(model: Entry) -> Entry | None:
     columns = _entries(model.get("columns"))
     derived = model.get("derived_semantics")
     extra: Entry = derived if isinstance(derived, dict) else {}
-    dimensions = [found for column in columns if (found := _dimension(column)) is not None]
-    dimensions += [_timed(dict(item), item.get("granularity")) for item in _entries(extra.get("dimensions"))]
-    entities = [found for column in columns if (found := _entity(column)) is not None]
+    dimensions = [item for column in columns if (item := _dimension(column)) is not None]
+    dimensions += [_timed(dict(made), made.get("granularity")) for made in _entries(extra.get("dimensions"))]
+    entities = [item for column in columns if (item := _entity(column)) is not None]
     name = str(inside.get("name") or model["name"])
     found: Entry = {
         "name": name,
@@ -30,7 +30,7 @@ def semantic_model_of(model: Entry) -> Entry | None:
         "description": model.get("description") or "",
         "entities": [*entities, *_entries(extra.get("entities"))],
         "dimensions": dimensions,
-        "measures": [_measure(item) for item in _entries(model.get("metrics")) if _is_simple(item)],
+        "measures": [_measure(metric) for metric in _entries(model.get("metrics")) if _is_simple(metric)],
     }
     time = model.get("agg_time_dimension")
     if time:
