@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from rag_core.datamodel.plan import DimensionFilter, MetricCondition, MetricQuery
 from rag_core.semantics.calendar import describe_range
 from rag_core.semantics.definitions import SemanticModel
@@ -52,12 +54,19 @@ def counted_label(query: MetricQuery, model: SemanticModel) -> str:
     names = [model.label(name).lower() for name in query.dimensions] or [query.grain or "row"]
     words = {">": "over", ">=": "of at least", "<": "under", "<=": "of at most", "=": "of exactly"}
     told = [
-        f"{_of(query, item, model).lower()} {words[item.operator]} {item.value:,f}".replace(" over 0", "").replace(
-            "of exactly 0", "of none"
-        )
+        _told(_of(query, item, model).lower(), item.operator, words[item.operator], item.value)
         for item in query.conditions
     ]
     return f"Number of {_listed([plural(name) for name in names])}" + (f" with {_listed(told)}" if told else "")
+
+
+def _told(label: str, operator: str, word: str, value: Decimal) -> str:
+    """`orders over 500`, `no incidents`, `incidents` for any number of them."""
+    if value == 0 and operator == "=":
+        return f"no {label}"
+    if value == 0 and operator == ">" and " less " not in label:
+        return label
+    return f"{label} {word} {value:,f}"
 
 
 def plural(noun: str) -> str:

@@ -331,6 +331,12 @@ def _moment(metrics: list[str], model: SemanticModel, chosen: Periods, run_date:
     needs_start = [leaf.label for leaf in leaves if leaf.type == "stock" and leaf.at != "end"]
     if needs_start and (chosen.time_range is None or chosen.time_range.start is None):
         raise Unclear("a rate over customers needs a period with a beginning: in the last quarter, in 2025, ...")
+    span = chosen.time_range
+    states = all(leaf.type in ("stock", "snapshot") and leaf.at == "end" for leaf in leaves)
+    if states and span is not None and span.start and span.end and chosen.grain is None:
+        chosen.assumptions.append(
+            f"{leaves[0].label} is what there was at the end of {describe_range(span)}, not what came in"
+        )
     stock_only = [leaf for leaf in leaves if leaf.type in _ENDS]
     if stock_only and chosen.time_range is not None and chosen.time_range.end is None:
         chosen.time_range = chosen.time_range.model_copy(update={"end": run_date})

@@ -10,6 +10,7 @@ from rag_core.semantics.reading import ValueUse, number_of
 from rag_core.semantics.segment import Span
 from rag_core.semantics.times import TimeMention
 
+_WITH = ("with", "in which", "that had", "which had", "where", "having")
 _EVERY = tuple(f"{word}{unit}" for word in ("every", "each") for unit in ("", " month", " quarter", " year", " week"))
 
 
@@ -55,10 +56,15 @@ class ValueReader(WordReader):
         mine = {candidate.target for candidate in span.of("value")}
         if self.found.values and self.last_role in ("value", "not") and {"and", "or"} & set(self.pending):
             return bool(mine & {candidate.target for candidate in self.found.values[-1].candidates})
-        following = self.spans[self.at : self.at + 2]
-        joined = len(following) == 2 and (following[0].text == "," or following[0].has("and", "or"))
-        strong = [item.target for item in following[1].of("value") if not item.weak] if joined else []
-        return joined and not span.has("metric", "dimension") and bool(mine & set(strong))
+        if span.has("metric", "dimension"):
+            return False
+        for at in range(self.at, len(self.spans) - 1, 2):
+            between, following = self.spans[at], self.spans[at + 1]
+            if not (between.text == "," or between.has("and", "or")) or not following.has("value"):
+                return False
+            if mine & {item.target for item in following.of("value") if not item.weak}:
+                return True
+        return False
 
     def _names_next(self, span: Span) -> bool:
         """Whether a dimension follows at once: "by DACH country"."""
@@ -279,6 +285,10 @@ class PhraseReader(ValueReader):
     def _time(self, span: Span, mention: TimeMention) -> None:
         if "not" in self.pending:
             self._unknown(span)
+            return
+        following = self._peek()
+        if mention.relative and not self.found.metrics and following is not None and following.text.lower() in _WITH:
+            self._unknown(span, f"{span.text!r} may mean the one before this, or the latest that had any")
             return
         compared = "versus" in self.pending or mention.kind == "comparison"
         before = self._before(span)

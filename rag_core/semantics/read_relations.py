@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from rag_core.semantics.reading import ReaderState, number_of
 from rag_core.semantics.segment import Span
-from rag_core.semantics.vocabulary import HOW_MANY, NONE_WORDS
+from rag_core.semantics.vocabulary import HOW_MANY, NONE_ALONE, NONE_WORDS
 
 _BESIDE_FIGURE = ("value", "modifier", "companion", "adjective")
 _PART_WORDS = ("and", "or", "versus", "group", "share")
@@ -47,6 +47,8 @@ class RelationReader(ReaderState):
         elif span.text.lower() in NONE_WORDS and not self.found.metrics and self._figure_follows(span):
             self.found.none = True
             self._used(span, "condition")
+        elif span.text.lower() in NONE_ALONE and (following := self._peek()) is not None and following.has("value"):
+            self._unknown(span, f"{span.text!r} does not say of which figure there is none")
         else:
             return False
         return True
@@ -83,9 +85,12 @@ class RelationReader(ReaderState):
         if none is not None and none.text.lower() == "not":
             asked = self.found.which is not None and bool(self.found.groups)
             return asked and following is not None and following.has("ambiguous")
-        for span in self.spans[self.at :]:
+        for at, span in enumerate(self.spans[self.at :], start=self.at):
             if span.has("metric"):
                 return True
+            listed = span.has("and", "or") and at + 1 < len(self.spans) and self.spans[at + 1].has("value")
+            if listed and at > self.at and self.spans[at - 1].has("value"):
+                continue  # "no sev1 or sev2 incidents"
             if not span.known or span.mention is not None or not span.has(*_BESIDE_FIGURE):
                 return False
         return False

@@ -28,6 +28,9 @@ def choose_combination(found: Reading, metrics: list[str], model: SemanticModel)
     if found.quotient is not None:
         found.unmatched.append(found.quotient)
     if not asked:
+        amount = found.change_span is not None and found.change_span.text.lower().startswith(("how many", "how much"))
+        if amount and found.compare and len(metrics) == 1 and not any(compared for _, compared in found.times):
+            raise Unclear("the difference between two groups is not worked out: ask for the figure of each")
         return "none"
     if len(metrics) != 2:
         raise Unclear("a difference needs two figures: ask for the figure of each and compare them")
@@ -143,7 +146,7 @@ def as_cohort(found: Reading, metrics: list[str], model: SemanticModel) -> list[
                 raise Unclear("the times named do not go together")
             found.times = [found.times[ranges[0]]]
             chosen.append(cohort)
-        elif now or said & STILL_WORDS:
+        elif now or said & STILL_WORDS or (mention.time_range.end is None and found.grain is None):
             label = model.label(name).lower()
             options = (f"{label} at the end of that time", model.label(cohort).lower())
             raise Unclear(f"{mention.text!r} may say when it began or at what time it was so", options=options)

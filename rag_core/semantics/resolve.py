@@ -63,6 +63,8 @@ class Resolver(FigureChooser):
             dimensions = self._share_dimensions(found, dimensions, filters)
         split = bool(dimensions) or periods.grain is not None
         conditions = choose_conditions(found, metrics, self.model, combine, split=split)
+        if found.conditions and periods.comparison != "none":
+            raise Unclear("it is not clear whether the figure or its change is to be held against that number")
         if found.modifier_negated is not None:
             found.unmatched.append(found.modifier_negated)
         filters += self._named_only(found, dimensions)
@@ -229,6 +231,8 @@ class Resolver(FigureChooser):
         if order_by == "change" and self.model.metrics[metrics[0]].unit != "%":
             percent = any(item.target == "%" for span in found.units for item in span.of("unit"))
             order_by = "change_percent" if percent else order_by
+        if grain is None and (found.none or (order == "ascending" and order_by == "value")):
+            self._say_members(dimensions)
         if order_by != "value":
             kind = "relative" if order_by == "change_percent" else "absolute"
             self.assumptions.append(f"the ranking is by the {kind} change")
@@ -251,6 +255,14 @@ class Resolver(FigureChooser):
             place=found.place,
             as_of=self._as_of(grain or average_over, periods, ascending=order == "ascending"),
         )
+
+    def _say_members(self, dimensions: list[str]) -> None:
+        """Where members come and go, those that are gone have none either: that they are looked at is said."""
+        for name in dimensions:
+            home = self.model.dimensions[name].entity
+            label = self.model.label(name).lower()
+            if any(metric.type == "stock" and metric.entity == home for metric in self.model.metrics.values()):
+                self.assumptions.append(f"every {label} on record is looked at, whether there at the time or not")
 
     def _as_of(self, grain: Grain | None, periods: Periods, *, ascending: bool) -> date | None:
         """The run date, where periods are asked that reach up to it or beyond."""

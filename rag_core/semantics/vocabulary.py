@@ -94,6 +94,8 @@ NONE_WORDS = frozenset([
     "no", "zero", "had no", "have no", "has no", "with no", "without", "without any", "not any", "who have no",
     "that have no", "which have no", "not", "not a single", "not have any", "never had", "not had any",
 ])  # fmt: skip
+# Of these, those that exclude no value: "no sev1" is not "without sev1".
+NONE_ALONE = frozenset(["no", "zero", "had no", "have no", "has no", "not any", "not a single", "never had"])
 PLACES: dict[str, int] = {
     "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5, "sixth": 6, "seventh": 7,
     "eighth": 8, "ninth": 9, "tenth": 10,
@@ -232,7 +234,7 @@ UNIT_PHRASES: dict[str, str] = {
 # Values that are also everyday words: they are read as values only beside the name of their dimension.
 WEAK_VALUES = frozenset([
     "other", "none", "all", "new", "total", "any", "some", "unknown", "yes", "no", "true", "false", "account",
-    "reading", "direct", "service", "price",
+    "reading", "direct", "service", "price", "low", "high", "medium",
 ])  # fmt: skip
 
 # Words for which nobody may take "number", "value" and the like away.

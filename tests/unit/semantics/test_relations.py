@@ -82,6 +82,24 @@ def over(metric: str, operator: str, value: int) -> list[dict[str, Any]]:
             },
         ),
         (
+            "Services with no sev1 or sev2 incidents in 2025",
+            {
+                "metrics": ["incidents"],
+                "dimensions": ["service"],
+                "filters": [{"dimension": "incident_severity", "values": ["sev1", "sev2"]}],
+                "conditions": over("incidents", "=", 0),
+                "time_range": YEAR,
+            },
+        ),
+        (
+            "Low, medium and critical tickets in June 2026",
+            {
+                "metrics": ["tickets"],
+                "filters": [{"dimension": "ticket_severity", "values": ["low", "medium", "critical"]}],
+                "time_range": JUNE,
+            },
+        ),
+        (
             "Which teams had open positions at the end of June 2026?",
             {
                 "metrics": ["open_positions"],
@@ -137,6 +155,11 @@ def test_read(match: Matching, text: str, parts: dict[str, Any]) -> None:
         ("Which regions met their target in every quarter of 2025?", "every single period"),
         ("Sales target by month in 2025", "known by quarter"),
         ("Net margin from 15 March 2026 to 20 April 2026", "whole months only"),
+        ("Open tickets since May 2026", "began or at what time"),
+        ("Revenue growth by region above 10 percent in 2025", "the figure or its change"),
+        ("Last month with a sev1 incident", "the latest that had any"),
+        ("Tickets with low satisfaction in 2025", "low"),
+        ("How many more incidents did billing-api have than metering-store in 2025?", "not worked out"),
     ],
 )
 def test_what_has_two_meanings_or_none_is_asked_back(match: Matching, text: str, words: str) -> None:
