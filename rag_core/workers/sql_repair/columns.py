@@ -269,19 +269,16 @@ class ColumnMender:
 
     def _point(self, column: exp.Column, source: Source, name: str | None) -> None:
         """Names the source, and the column by its own name; an output keeps the name it had."""
-        rules = self._shape.rules
+        rules, old = self._shape.rules, column.name
         quoted = None if rules.key(source.written, quoted=False) == source.name else True
-        if name is not None:
-            old = column.name
-            column.set("this", rules.identifier(name))
-            if column.parent is self._scope.select and column.arg_key == "expressions":
-                new = column.copy()
-                new.set("table", exp.to_identifier(source.written, quoted=quoted) if source.written else None)
-                column.replace(exp.alias_(new, old, quoted=rules.key(old, quoted=False) != old))
-                return
         column.set("table", exp.to_identifier(source.written, quoted=quoted) if source.written else None)
         column.set("db", None)
         column.set("catalog", None)
+        if name is None:
+            return
+        column.set("this", rules.identifier(name))
+        if column.parent is self._scope.select and column.arg_key == "expressions":
+            column.replace(exp.alias_(column.copy(), old, quoted=rules.key(old, quoted=False) != old))
 
     def _note(self, kind: MendKind, before: str, after: exp.Expr, confidence: float) -> None:
         text = after.sql(dialect=self._shape.dialect)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from rag_core.workers.sql_repair.conditions import condition
 from rag_core.workers.sql_repair.mends import Mend
 from rag_core.workers.sql_repair.shape import Link, Shape
 from rag_core.workers.sql_repair.sources import Scope, Source, joins_of
+from rag_core.workers.sql_repair.strangers import are_strangers, replace_stranger
 
 DIRECT, BRIDGED, ADDED = 0.85, 0.75, 0.8
 
@@ -28,15 +30,6 @@ def mend_joins(scope: Scope, shape: Shape) -> list[Mend]:
         for equality in list(on.find_all(exp.EQ)) if on is not None else ():
             mends += _mend_equality(equality, join, scope, shape)
     return mends
-
-
-def condition(link: Link, left: Source, right: Source, shape: Shape) -> exp.Expr:
-    """The condition of a join between two sources."""
-    parts: list[exp.Expr] = [
-        exp.EQ(this=_column(left, one, shape), expression=_column(right, other, shape))
-        for one, other in zip(link.left_columns, link.right_columns, strict=False)
-    ]
-    return exp.and_(*parts, copy=False) if len(parts) > 1 else parts[0]
 
 
 def add_tables(scope: Scope, path: Sequence[Link], shape: Shape, *, before: exp.Join | None = None) -> Source | None:
@@ -74,16 +67,6 @@ def add_tables(scope: Scope, path: Sequence[Link], shape: Shape, *, before: exp.
     return last
 
 
-def _column(source: Source, name: str, shape: Shape) -> exp.Column:
-    return exp.Column(
-        this=shape.rules.identifier(name), table=exp.to_identifier(source.written, quoted=_quoted(source, shape))
-    )
-
-
-def _quoted(source: Source, shape: Shape) -> bool | None:
-    return None if shape.rules.key(source.written, quoted=False) == source.name else True
-
-
 def _mend_equality(equality: exp.EQ, join: exp.Join, scope: Scope, shape: Shape) -> list[Mend]:
     left, right = equality.this, equality.expression
     if not isinstance(left, exp.Column) or not isinstance(right, exp.Column) or not left.table or not right.table:
@@ -92,9 +75,15 @@ def _mend_equality(equality: exp.EQ, join: exp.Join, scope: Scope, shape: Shape)
     other = scope.find(shape.key(right.args["table"]))
     if one is None or other is None or one.table is None or other.table is None or one is other:
         return []
-    if one.has(shape.key(left.this)) and other.has(shape.key(right.this)):
-        return []
     before = equality.sql(dialect=shape.dialect)
+    if one.has(shape.key(left.this)) and other.has(shape.key(right.this)):
+        sides = ((one, shape.key(left.this)), (other, shape.key(right.this)))
+        if not are_strangers(sides, shape):
+            return []
+        replaced = replace_stranger(join, (one, other), scope, shape)
+        if replaced is not None:
+            equality.replace(replaced)
+            return [_told("join_condition", before, replaced, shape, BRIDGED)]
     link = shape.between(one.table.full, other.table.full)
     if link is not None:
         replacement = condition(link, one, other, shape)

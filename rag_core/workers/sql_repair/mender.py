@@ -24,7 +24,13 @@ from rag_core.workers.sql_repair.mends import Mend, MendedStatement
 from rag_core.workers.sql_repair.names import mend_names
 from rag_core.workers.sql_repair.ratios import mend_divisions
 from rag_core.workers.sql_repair.shape import Shape
-from rag_core.workers.sql_repair.spelling import cross_joins, divide_safely, in_for_equals, read_otherwise
+from rag_core.workers.sql_repair.spelling import (
+    cross_joins,
+    divide_safely,
+    in_for_equals,
+    read_function,
+    read_otherwise,
+)
 from rag_core.workers.sql_repair.values import mend_values
 
 # What code may mend; a refusal for what a statement reads or does is never mended around.
@@ -44,6 +50,7 @@ _BY_MESSAGE: Sequence[tuple[str, tuple[_Mend, ...]]] = (
     (r"operator does not exist|does not exist.*argument types|^function|invalid input syntax|argument of|"
      r"cannot be cast|could not determine|types .* cannot be matched|must be type", (mend_types,)),
 )  # fmt: skip
+_UNKNOWN_FUNCTION = re.compile(r"function (?:pg_catalog\.)?(?P<name>\w+)\(.*does not exist")
 
 
 def mend_statement(sql: str, fault: Fault, shape: Shape) -> MendedStatement:
@@ -54,8 +61,14 @@ def mend_statement(sql: str, fault: Fault, shape: Shape) -> MendedStatement:
     tree, mends = _parse(sql, shape)
     if tree is None:
         return unchanged
+    unknown = _UNKNOWN_FUNCTION.search(fault.message)
+    if unknown is not None:
+        # Before the names: a unit such as month would be taken for a column.
+        other, told = read_function(sql, unknown["name"], shape)
+        if other is not None:
+            tree, mends = other, told
     mends += mend_names(tree, shape)
-    if len(mends) == 0:
+    if not mends:
         for pattern, menders in _BY_MESSAGE:
             if re.search(pattern, fault.message):
                 for mender in menders:

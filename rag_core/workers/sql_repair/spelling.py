@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import sqlglot
 from sqlglot import exp
 
@@ -26,6 +28,20 @@ def read_otherwise(sql: str, shape: Shape) -> tuple[exp.Query | None, list[Mend]
                     kind="syntax", before=sql[-60:], after=tree.sql(dialect=shape.dialect)[-60:], confidence=0.7
                 )
                 return tree, [mend]
+    return None, []
+
+
+def read_function(sql: str, name: str, shape: Shape) -> tuple[exp.Query | None, list[Mend]]:
+    """A statement with a function that this database has not, read as a dialect's that has it; None where none has."""
+    called = re.compile(rf"\b{re.escape(name)}\s*\(", re.IGNORECASE)
+    for dialect in (*_OTHERS, "snowflake", "redshift"):
+        try:
+            text = sqlglot.parse_one(sql, dialect=dialect).sql(dialect=shape.dialect)
+            tree = sqlglot.parse_one(text, dialect=shape.dialect)
+        except (sqlglot.errors.SqlglotError, ValueError):
+            continue
+        if isinstance(tree, exp.Query) and not called.search(text):
+            return tree, [Mend(kind="dialect", before=f"{name}()", after=f"as {dialect} has it", confidence=0.8)]
     return None, []
 
 

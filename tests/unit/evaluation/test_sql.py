@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -38,8 +38,8 @@ def test_values_stay_with_their_row() -> None:
         (Decimal("2.50"), 2.5, True),
         (1, Decimal("1.00001"), True),
         (1, Decimal("1.001"), False),
-        (date(2026, 1, 1), datetime(2026, 1, 1), True),
-        (date(2026, 1, 1), datetime(2026, 1, 1, 1), False),
+        (date(2026, 1, 1), datetime(2026, 1, 1, tzinfo=UTC), True),
+        (date(2026, 1, 1), datetime(2026, 1, 1, 1, tzinfo=UTC), False),
         ("x ", "x", True),
         ("x", "X", False),
         (None, 0, False),

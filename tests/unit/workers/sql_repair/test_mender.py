@@ -45,6 +45,12 @@ def fault(message: str = "unknown column", fault_class: FaultClass = "unknown_co
             "ON wrote.bid = b.bid",
             {"bridge"},
         ),
+        # Keys of different things are no join: the table that is linked has what was asked of the other.
+        (
+            "SELECT w.born, COUNT(s.bid), s.name FROM writer w JOIN sales s ON w.wid = s.bid GROUP BY w.born",
+            "SELECT w.born, COUNT(s.bid), w.name FROM writer AS w JOIN wrote AS s ON w.wid = s.wid GROUP BY w.born",
+            {"join_condition", "qualifier"},
+        ),
         # The condition names a column that is not there, the key says how they are joined.
         (
             "SELECT b.title FROM book b JOIN sales s ON b.id = s.book_id",
@@ -178,6 +184,29 @@ def test_another_dialects_statement_and_open_brackets_are_read(shape: Shape) -> 
     assert found.mends == ()
     found = mend_statement("SELECT `title` FROM `book` WHERE (bid > 3", fault("syntax error", "syntax"), shape)
     assert found.sql == 'SELECT "title" FROM "book" WHERE (bid > 3)'
+
+
+@pytest.mark.parametrize(
+    ("sql", "mended"),
+    [
+        (
+            "SELECT DATEDIFF(sold_on, born) FROM sales, writer",
+            "SELECT (CAST(sold_on AS DATE) - CAST(born AS DATE)) FROM sales, writer",
+        ),
+        (
+            "SELECT COUNT(*) FROM sales WHERE sold_on >= DATE_SUB(CURDATE(), INTERVAL 1 MONTH)",
+            "SELECT COUNT(*) FROM sales WHERE sold_on >= (CURRENT_DATE - INTERVAL '1 MONTH')",
+        ),
+        (
+            "SELECT DATEADD(month, -1, GETDATE()) FROM sales",
+            "SELECT CURRENT_TIMESTAMP + INTERVAL '-1 MONTH' FROM sales",
+        ),
+    ],
+)
+def test_a_function_of_another_dialect_is_written_as_this_one_has_it(shape: Shape, sql: str, mended: str) -> None:
+    name = next(word for word in ("datediff", "curdate", "dateadd") if word in sql.lower())
+    found = mend_statement(sql, fault(f"function {name}(date, date) does not exist", "type"), shape)
+    assert found.sql == mended
 
 
 def test_a_refusal_is_never_mended_around(shape: Shape) -> None:

@@ -1,0 +1,1 @@
+ALTER TABLE {schema_name}.{table_name} DROP COLUMN {column_name} CASCADE;

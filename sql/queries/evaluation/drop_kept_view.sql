@@ -1,0 +1,1 @@
+DROP MATERIALIZED VIEW {schema_name}.{table_name} CASCADE;

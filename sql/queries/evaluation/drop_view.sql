@@ -1,0 +1,1 @@
+DROP VIEW {schema_name}.{table_name} CASCADE;

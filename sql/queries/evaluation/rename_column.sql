@@ -1,0 +1,1 @@
+ALTER TABLE {schema_name}.{table_name} RENAME COLUMN {column_name} TO {new_name};

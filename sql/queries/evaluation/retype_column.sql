@@ -1,0 +1,1 @@
+ALTER TABLE {schema_name}.{table_name} ALTER COLUMN {column_name} TYPE {new_type};
