@@ -37,7 +37,10 @@ _HTML_TABLE = re.compile(r"(.*?)<table\b[^>]*>(.*?)</table\s*>", re.IGNORECASE |
 _HTML_ROW = re.compile(r"<tr\b[^>]*>(.*?)(?=<tr\b|</tr\b|\Z)", re.IGNORECASE | re.DOTALL)
 _HTML_CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)(?=<t[dh]\b|</t[dh]\b|\Z)", re.IGNORECASE | re.DOTALL)
 _CELL_END = re.compile(r"</t[dh]\s*>(?=\s*<t[dh]\b)", re.IGNORECASE)
-_REFERENCE = re.compile(r"\[((?:[^\[\]\\]|\\.)+)\](?:\[((?:[^\[\]\\]|\\.)*)\])?(?![\[(:])")
+# A code span, which is left alone, or a link by reference, in whose text may be code.
+_REFERENCE = re.compile(
+    r"(`+)(?!`).*?(?<!`)\1(?!`)|\[((?:[^\[\]\\]|\\.)+)\](?:\[((?:[^\[\]\\]|\\.)*)\])?(?![\[(:])", re.DOTALL
+)
 _BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li|tr|h[1-6]|summary|details)>", re.IGNORECASE)
 _SHORTCODE = re.compile(r"\{\{[<%]\s*/?.*?[>%]\}\}|^:::?:?.*$", re.MULTILINE)
 _LANGUAGE = re.compile(r"[\w+#.\-]+")
@@ -67,10 +70,11 @@ def _with_targets(text: str, targets: Mapping[str, str]) -> str:
     """Links by reference as links with their target, since the definitions themselves belong to no block."""
 
     def linked(match: re.Match[str]) -> str:
-        target = targets.get(normalizeReference(match.group(2) or match.group(1)))
-        return match.group(0) if target is None else f"[{match.group(1)}]({target})"
+        label = match.group(3) or match.group(2)
+        target = targets.get(normalizeReference(label)) if label else None
+        return match.group(0) if target is None else f"[{match.group(2)}]({target})"
 
-    return _outside_spans(text, lambda part: _REFERENCE.sub(linked, part))
+    return _REFERENCE.sub(linked, text)
 
 
 def _walk(tokens: Sequence[Token], lines: list[str]) -> Iterator[Block]:

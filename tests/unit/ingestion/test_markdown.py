@@ -65,10 +65,11 @@ def test_tags_with_attributes_are_taken_out(markup: str, text: str) -> None:
 
 def test_links_by_reference_keep_their_target() -> None:
     text = "See [the runbook][rb], [RB][] and ![pic][p].\n\n- [rb] too\n\n| a |\n|---|\n| [rb] |\n\n"
-    text += "`[rb]` and [other] stay.\n\n```\n[rb]\n```\n\n[rb]: https://wiki.example/rb 'T'\n[p]: p.png\n"
+    text += "`[rb]` and [other] stay; [`run`][rb] has code.\n\n```\n[rb]\n```\n\n"
+    text += "[rb]: https://wiki.example/rb 'T'\n[p]: p.png\n"
     found = [text for _, text in texts(text)]
     assert found[0] == ("See [the runbook](https://wiki.example/rb), [RB](https://wiki.example/rb) and ![pic](p.png).")
     assert found[1] == "- [rb](https://wiki.example/rb) too"
     assert "[rb](https://wiki.example/rb)" in found[2]
-    assert found[3] == "`[rb]` and [other] stay."
+    assert found[3] == "`[rb]` and [other] stay; [`run`](https://wiki.example/rb) has code."
     assert found[4] == "[rb]"
