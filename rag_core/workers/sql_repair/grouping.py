@@ -16,6 +16,9 @@ def complete_groups(tree: exp.Expr, shape: Shape) -> list[Mend]:
         group = select.args.get("group")
         if group is None and not _aggregates(select):
             continue
+        if group is None and _drop_order(select):
+            mends.append(Mend(kind="group_by", before="ORDER BY of one row", after="", confidence=0.9))
+            continue
         known = {item.sql(dialect=shape.dialect).lower() for item in (group.expressions if group is not None else ())}
         known |= _named_items(select, known, shape)
         added: list[str] = []
@@ -31,6 +34,17 @@ def complete_groups(tree: exp.Expr, shape: Shape) -> list[Mend]:
         if added:
             mends.append(Mend(kind="group_by", before="", after=", ".join(added), confidence=0.8))
     return mends
+
+
+def _drop_order(select: exp.Select) -> bool:
+    """Whether aggregates over all rows were ordered by a column: there is one row, and its order says nothing."""
+    order = select.args.get("order")
+    if order is None or not _bare_columns(order):
+        return False
+    if any(_bare_columns(item) for item in select.selects):
+        return False
+    select.set("order", None)
+    return True
 
 
 def _named_items(select: exp.Select, known: set[str], shape: Shape) -> set[str]:

@@ -118,6 +118,11 @@ def test_a_bare_name_of_two_tables_is_given_the_one_that_the_join_makes_equal(sh
             "SELECT channel, SUM(amount) FROM sales GROUP BY channel",
         ),
         (
+            'column "sales.sold_on" must appear in the GROUP BY clause or be used in an aggregate function',
+            "SELECT AVG(amount) FROM sales ORDER BY sold_on LIMIT 1",
+            "SELECT AVG(amount) FROM sales LIMIT 1",
+        ),
+        (
             "aggregate functions are not allowed in WHERE",
             "SELECT bid FROM sales WHERE channel = 'web' AND COUNT(*) > 2 GROUP BY bid",
             "SELECT bid FROM sales WHERE channel = 'web' GROUP BY bid HAVING COUNT(*) > 2",
