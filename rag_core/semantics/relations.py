@@ -18,6 +18,22 @@ Combine = Literal["none", "difference", "ratio", "percent"]
 _LISTING = ("what are the", "what were the", "which are the", "which were the", "name the", "what kind of")
 
 
+def by_how_much_missed(found: Reading, metrics: list[str], model: SemanticModel) -> list[str]:
+    """ "By how much did Iberia miss its target": what was reached less the target, not a change of the quotient."""
+    span = found.change_span
+    if span is None or not span.text.lower().startswith("by ") or len(metrics) != 1 or len(found.times) > 1:
+        return metrics
+    metric = model.metrics[metrics[0]]
+    if metric.reached_at is None or metric.numerator is None or metric.denominator is None:
+        return metrics
+    if not any(item.target == metrics[0] for verb in found.modifiers for item in verb.of("modifier")):
+        return metrics
+    if any(item.target == "%" for unit in [*found.units, span] for item in unit.of("unit")) or "percent" in span.text:
+        raise Unclear("the distance from the target in percent is not worked out: ask for the attainment")
+    found.combine = True
+    return [metric.numerator, metric.denominator]
+
+
 def choose_combination(found: Reading, metrics: list[str], model: SemanticModel) -> Combine:
     """How two figures are combined; raises Unclear where a difference is asked of what has none."""
     asked = found.combine or found.gap is not None
@@ -44,6 +60,8 @@ def choose_conditions(
     found: Reading, metrics: list[str], model: SemanticModel, combine: Combine, *, split: bool
 ) -> tuple[MetricCondition, ...]:
     """The conditions on a result's rows; raises Unclear where nothing is there to hold them against."""
+    if found.change and found.which is not None and found.groups and found.rank is None:
+        raise Unclear("which of them rose or fell is not worked out: ask for the change of each")
     conditions = _with_numbers(found, metrics, split=split)
     zero = Decimal(0)
     if found.relation is not None and split:

@@ -16,7 +16,13 @@ from rag_core.semantics.figures import FigureChooser
 from rag_core.semantics.lexicon import Candidate
 from rag_core.semantics.periods import Periods, choose_periods
 from rag_core.semantics.reading import Reading, ValueUse
-from rag_core.semantics.relations import as_cohort, asks_who_has, choose_combination, choose_conditions
+from rag_core.semantics.relations import (
+    as_cohort,
+    asks_who_has,
+    by_how_much_missed,
+    choose_combination,
+    choose_conditions,
+)
 from rag_core.semantics.segment import Span
 from rag_core.semantics.sources import leaf_names, supported
 from rag_core.semantics.unclear import Unclear
@@ -44,6 +50,7 @@ class Resolver(FigureChooser):
         self._average(found, metrics)
         if not metrics:
             raise Unclear("no figure of the semantic model is named")
+        metrics = by_how_much_missed(found, metrics, self.model)
         combine = choose_combination(found, metrics, self.model)
         if combine == "difference":
             found.change, found.compare = None, False

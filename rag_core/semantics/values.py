@@ -38,10 +38,14 @@ class DimensionValues(Record):
 
 
 class ValueIndex(Record):
-    """Values by dimension; a dimension that could not be read is in `skipped` with the reason."""
+    """Values by dimension; a dimension that could not be read is in `skipped` with the reason.
+
+    `not_permitted` are those of them that whoever asks may not read.
+    """
 
     dimensions: tuple[DimensionValues, ...] = ()
     skipped: dict[str, str] = {}
+    not_permitted: tuple[str, ...] = ()
 
     def of(self, dimension: str) -> DimensionValues | None:
         """The values of a dimension, None where they were not read."""
@@ -66,6 +70,7 @@ def read_values(model: SemanticModel, warehouse: Warehouse, guard: Guard, *, lim
     """
     found: list[DimensionValues] = []
     skipped: dict[str, str] = {}
+    closed: list[str] = []
     for name, definition in model.dimensions.items():
         if not definition.read_values:
             skipped[name] = "the model keeps its values out"
@@ -73,12 +78,14 @@ def read_values(model: SemanticModel, warehouse: Warehouse, guard: Guard, *, lim
         verdict = guard.check(value_statement(model, name, warehouse.dialect, limit=limit))
         if verdict.query is None:
             skipped[name] = verdict.message
+            closed += [name] if verdict.code == "not_permitted" else []
             continue
         try:
             result = warehouse.execute(verdict.query)
         except QueryFault as error:
             logger.warning("values of %s could not be read: %s", name, error.message)
             skipped[name] = error.message
+            closed += [name] if error.code == "permission" else []
             continue
         values = [row[0] for row in result.rows]
         kept = [value for value in values[:limit] if value is not None and len(str(value)) <= MAX_LENGTH]
@@ -91,4 +98,4 @@ def read_values(model: SemanticModel, warehouse: Warehouse, guard: Guard, *, lim
                 has_empty=any(value is None for value in values),
             )
         )
-    return ValueIndex(dimensions=tuple(found), skipped=skipped)
+    return ValueIndex(dimensions=tuple(found), skipped=skipped, not_permitted=tuple(closed))

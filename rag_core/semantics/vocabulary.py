@@ -83,7 +83,7 @@ GAP_PHRASES = (
     "gap", "gap between", "difference between", "distance between", "spread between", "gaps between",
     "differences between",
 )  # fmt: skip
-MINUS_PHRASES = ("minus", "less", "net of", "after deducting", "reduced by", "after deduction of")
+MINUS_PHRASES = ("minus", "less")  # "net of discounts" may be what a figure is already
 QUOTIENT_PHRASES = ("ratio of", "ratio between", "ratio", "quotient of", "proportion between")
 # "More X than Y": two figures of each row held against one another.
 MORE_WORDS: dict[str, str] = {

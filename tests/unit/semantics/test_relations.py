@@ -82,6 +82,15 @@ def over(metric: str, operator: str, value: int) -> list[dict[str, Any]]:
             },
         ),
         (
+            "By how much did Iberia miss its sales target in Q2 2026?",
+            {
+                "metrics": ["revenue", "sales_target"],
+                "combine": "difference",
+                "filters": [{"dimension": "region", "values": ["Iberia"]}],
+                "time_range": Q2,
+            },
+        ),
+        (
             "Services with no sev1 or sev2 incidents in 2025",
             {
                 "metrics": ["incidents"],
@@ -156,6 +165,8 @@ def test_read(match: Matching, text: str, parts: dict[str, Any]) -> None:
         ("Sales target by month in 2025", "known by quarter"),
         ("Net margin from 15 March 2026 to 20 April 2026", "whole months only"),
         ("Open tickets since May 2026", "began or at what time"),
+        ("Which team shrank in 2025?", "rose or fell"),
+        ("Revenue net of discounts in 2025", "net"),
         ("Revenue growth by region above 10 percent in 2025", "the figure or its change"),
         ("Last month with a sev1 incident", "the latest that had any"),
         ("Tickets with low satisfaction in 2025", "low"),
