@@ -29,6 +29,25 @@ FLAGS = (
     "--remote-debugging-port=0",
 )
 
+# Texts whose contrast with their ground is below the 4.5 that WCAG asks for (AA), with what they are and how little.
+CONTRAST = """(() => {
+  const parse = c => c.match(/[\\d.]+/g).map(Number);
+  const f = v => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; };
+  const light = ([r, g, b]) => { return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
+  const ground = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor);
+    if (c.length < 4 || c[3] === 1) return c; } return [255, 255, 255]; };
+  const bad = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const e = walker.currentNode.parentElement;
+    if (!walker.currentNode.textContent.trim() || e.closest('.skip, .unseen, script')) continue;
+    const a = light(parse(getComputedStyle(e).color)), b = light(ground(e));
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5) bad.push([e.className || e.tagName, e.textContent.slice(0, 30), ratio.toFixed(2)]);
+  }
+  return bad;
+})()"""
+
 
 def find_chromium() -> str | None:
     """Path of the browser, None where there is none."""

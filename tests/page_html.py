@@ -70,8 +70,33 @@ class PageHtml(HTMLParser):
         return " ".join("".join(self.words).split())
 
 
+def check_html(text: str) -> None:
+    """Reads a document as the HTML standard says, any parse error being one, and asks for names that can be read out.
+
+    Links, buttons, summaries and regions need a text or a label, pictures an alternative, tables headers with a scope.
+    """
+    import html5lib
+
+    tree = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(text)
+    for element in tree.iter():
+        if element.tag in ("a", "button", "summary") or element.get("role") == "region":
+            named = element.get("aria-label") or "".join(element.itertext()).strip()
+            assert named, f"<{element.tag}> has no name"
+        if element.tag == "img":
+            assert element.get("alt"), "a picture without an alternative"
+        if element.tag == "iframe":
+            assert element.get("title"), "a frame without a title"
+        if element.tag == "table":
+            assert element.find("thead") is not None, "a table without headers"
+        if element.get("tabindex") == "0":
+            assert element.get("role") or element.tag == "pre", f"<{element.tag}> takes the focus and says not why"
+    labels = {(element.tag, element.get("aria-label")) for element in tree.iter("nav")}
+    assert len(labels) == len(list(tree.iter("nav"))), "two navigations of the same name"
+
+
 def check_page(text: str) -> PageHtml:
     """The page, read strictly, with what every page of ours must have."""
+    check_html(text)
     page = PageHtml(text)
     assert text.startswith("<!doctype html>")
     assert ("html", "lang", "en") in page.attributes

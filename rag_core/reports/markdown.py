@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rag_core.reports.bundle import AnsweredQuestion, History, PastValue, RunBundle
 from rag_core.reports.numbers import describe_change, format_value
 from rag_core.reports.rows import heading_of
-from rag_core.reports.titles import STATE_TITLES, STATUS_TITLES
+from rag_core.reports.titles import STATE_TITLES, title_of
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")
 # A quoted passage longer than this is cut: the HTML report and the document itself have the whole.
@@ -49,14 +49,13 @@ def _lines(bundle: RunBundle, history: History) -> Iterator[str]:
 
 def _question_lines(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> Iterator[str]:
     answer, outcome = item.answer, item.outcome
-    published = outcome.state == "published"
     title, asked = heading_of(item.question, answer.question)
     yield f"## {plain_line(title)}"
     yield ""
     if asked:
         yield f"*{plain_line(asked)}*"
         yield ""
-    yield f"**{STATUS_TITLES[answer.status] if published else STATE_TITLES[outcome.state]}**" + _headline(item, past)
+    yield f"**{title_of(outcome.state, answer.status)}**" + _headline(item, past)
     yield ""
     if outcome.state == "quarantined":
         # A mail must not spread what the checks kept back; the HTML report shows it to whoever decides.

@@ -18,7 +18,7 @@ from rag_core.reports.markup import answer_html, passage_html, plain_excerpt
 from rag_core.reports.numbers import describe_change, format_value
 from rag_core.reports.rows import clean_text, heading_of, headings_below, meanings_of, with_unit
 from rag_core.reports.sparkline import draw_sparkline
-from rag_core.reports.titles import STATE_TITLES, STATUS_TITLES, VERDICT_TITLES
+from rag_core.reports.titles import STATE_TITLES, VERDICT_TITLES, title_of
 
 MAX_TABLE_ROWS = 100
 MAX_SUMMARY = 170
@@ -87,7 +87,7 @@ def question_view(item: AnsweredQuestion, past: tuple[PastValue, ...], *, draw: 
         "outcome": outcome,
         "review": item.review,
         "badge": answer.status if published else outcome.state,
-        "badge_title": STATUS_TITLES[answer.status] if published else STATE_TITLES[outcome.state],
+        "badge_title": title_of(outcome.state, answer.status),
         "summary": _summary(item),
         "body": Markup(answer_html(answer.text, anchor=anchor, markers=markers)),
         "headline": headline,

@@ -10,7 +10,7 @@ from rag_core.datamodel.base import Record
 from rag_core.datamodel.question import Batch
 from rag_core.datamodel.report import BatchOutcome, QuestionOutcome
 from rag_core.reports.rows import clean_text, plain_title
-from rag_core.reports.titles import STATE_TITLES, STATUS_TITLES
+from rag_core.reports.titles import STATE_TITLES, title_of
 
 MAX_LINES = 60
 MAX_ANSWER = 220
@@ -96,7 +96,7 @@ def summarise_run(batch: Batch, outcome: BatchOutcome) -> RunSummary:
         SummaryLine(
             question_id=item.question_id,
             title=_line(titles.get(item.question_id, item.question_id)),
-            state=STATUS_TITLES[item.status] if item.state == "published" else STATE_TITLES[item.state],
+            state=title_of(item.state, item.status),
             answer=_answer(item),
         )
         for item in ordered[:MAX_LINES]

@@ -19,3 +19,8 @@ STATUS_TITLES = {
     "failed": "Failed",
 }
 VERDICT_TITLES = {"pass": "Passed", "fail": "Failed", "error": "Could not be made", "not_judged": "Not judged"}
+
+
+def title_of(state: str, status: str) -> str:
+    """What is said of a question: its status where it was published or just not answered, else where its row went."""
+    return STATUS_TITLES[status] if state in ("published", "failed") else STATE_TITLES[state]

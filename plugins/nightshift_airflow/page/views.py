@@ -25,7 +25,7 @@ from rag_core.reports.bundle import AnsweredQuestion, Review
 from rag_core.reports.charts import ChartSpec, choose_chart, describe_chart
 from rag_core.reports.numbers import describe_change, format_value
 from rag_core.reports.render import question_view
-from rag_core.reports.titles import STATE_TITLES, STATUS_TITLES
+from rag_core.reports.titles import title_of
 
 # An alignment that Markdown gives a cell comes as a style, which the page forbids; as a class it means the same.
 _ALIGNED = ((' style="text-align:right"', ' class="number"'), (' style="text-align:left"', ""))
@@ -97,9 +97,8 @@ def question_badge(question: RunQuestion) -> tuple[str, str]:
     """Class and words for a question of a run."""
     if question.status is None:
         return "running", "Not answered yet"
-    if question.state in (None, "published"):
-        return question.status, STATUS_TITLES.get(question.status, question.status)
-    return question.state, STATE_TITLES[question.state]
+    state = question.state or "published"
+    return question.status if state == "published" else state, title_of(state, question.status)
 
 
 def headline_of(question: RunQuestion) -> str:

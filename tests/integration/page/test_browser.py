@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from rag_core.settings import Settings, load_settings
-from tests.chromium import Chromium, find_chromium
+from tests.chromium import CONTRAST, Chromium, find_chromium
 from tests.integration.batch.scripted import ScriptedOrchestrator, make_batch, result_evidence, scripted_answer
 
 if TYPE_CHECKING:
@@ -219,22 +219,3 @@ def test_it_works_without_javascript(browser: Chromium, airflow: AirflowServer) 
         assert browser.run("document.forms.length") >= 2
     finally:
         browser.without_script(False)
-
-
-CONTRAST = """(() => {
-  const parse = c => c.match(/[\\d.]+/g).map(Number);
-  const f = v => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; };
-  const light = ([r, g, b]) => { return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
-  const ground = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor);
-    if (c.length < 4 || c[3] === 1) return c; } return [255, 255, 255]; };
-  const bad = [];
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const e = walker.currentNode.parentElement;
-    if (!walker.currentNode.textContent.trim() || e.closest('.skip, .unseen, script')) continue;
-    const a = light(parse(getComputedStyle(e).color)), b = light(ground(e));
-    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-    if (ratio < 4.5) bad.push([e.className || e.tagName, e.textContent.slice(0, 30), ratio.toFixed(2)]);
-  }
-  return bad;
-})()"""

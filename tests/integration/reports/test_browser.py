@@ -13,6 +13,7 @@ import pytest
 
 from rag_core.batch.runner import BatchRunner
 from rag_core.datamodel.question import Question
+from tests.chromium import CONTRAST, Chromium, find_chromium
 from tests.integration.batch.scripted import (
     RUN_DATE,
     ScriptedOrchestrator,
@@ -78,6 +79,17 @@ def test_a_citation_opens_its_passage(report: Path, open_page: Callable[[str, in
     opened = open_page(f"{report.as_uri()}#q-b-D1", 1100)
     assert opened.count('<details class="evidence" open="">') == 1
     assert opened.index('<details class="evidence" open="">') < opened.index('id="q-b-D1"')
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_stand_out_from_their_ground(report: Path, scheme: str) -> None:
+    if find_chromium() is None:
+        pytest.skip("Chromium is not installed")
+    with Chromium() as browser:
+        browser.prefer(scheme)
+        browser.open(report.as_uri())
+        browser.run("document.querySelectorAll('details').forEach(item => { item.open = true; })")
+        assert browser.run(CONTRAST) == []
 
 
 @pytest.mark.parametrize("width", [500, 1100])

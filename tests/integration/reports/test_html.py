@@ -21,6 +21,7 @@ from tests.integration.batch.scripted import (
     result_evidence,
     scripted_answer,
 )
+from tests.page_html import check_html
 
 pytestmark = pytest.mark.integration
 
@@ -139,6 +140,11 @@ def test_the_page_is_whole_and_its_links_lead_somewhere(evil_report: str | None)
     assert {"q-a-S1", "q-a-D1"} <= set(targets)
     assert "q-a-S9" not in targets
     assert all(value for tag, name, value in page.attributes if tag == "img" and name == "alt")
+
+
+def test_it_is_html_as_the_standard_has_it(evil_report: str | None) -> None:
+    assert evil_report is not None
+    check_html(Path(evil_report).read_text(encoding="utf-8"))
 
 
 def test_the_markdown_report_starts_neither_html_nor_a_link(evil_report: str | None) -> None:

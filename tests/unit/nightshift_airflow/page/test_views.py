@@ -79,6 +79,7 @@ def test_a_question_is_known_by_what_became_of_it() -> None:
     assert question_badge(_question(status="partial", state="published")) == ("partial", "Partly answered")
     assert question_badge(_question(status="answered", state="quarantined")) == ("quarantined", "Kept back")
     assert question_badge(_question(status="refused")) == ("refused", "Refused")
+    assert question_badge(_question(status="paused", state="failed")) == ("failed", "Paused")
 
 
 def test_a_value_keeps_its_cents_and_is_not_shown_while_it_is_kept_back() -> None:
