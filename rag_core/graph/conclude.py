@@ -219,6 +219,16 @@ def failed_answer(request: Request, reason: str) -> Answer:
     )
 
 
+def with_unread(answer: Answer, dimensions: Sequence[str]) -> Answer:
+    """An answer for which something was not understood, with the dimensions whose values the role may not read."""
+    if answer.status != "needs_model" or not dimensions:
+        return answer
+    note = (
+        f"This role may not read the values of {', '.join(dimensions)}: a word that is one of them is not recognised."
+    )
+    return answer.model_copy(update={"text": f"{answer.text} {note}"})
+
+
 def without_model(answer: Answer, reason: str) -> Answer:
     """An answer that was found without the chat model because its budget is used up: says so."""
     note = f"The chat model was not asked ({reason})."

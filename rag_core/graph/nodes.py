@@ -15,7 +15,7 @@ from rag_core.datamodel.plan import MetricQuery, SearchStep, SqlStep
 from rag_core.errors import BudgetExhausted, ModelFault
 from rag_core.graph.bounds import is_late
 from rag_core.graph.caches import counting_hits
-from rag_core.graph.conclude import conclude
+from rag_core.graph.conclude import conclude, with_unread
 from rag_core.graph.parameters import BindingGuard, fill_step, sql_values
 from rag_core.graph.state import Evidence, QuestionState, Revision, StepTask
 from rag_core.graph.strategist import Strategist
@@ -319,6 +319,7 @@ class Nodes:
         """Concludes: status, text, citations and the explanation in plain words."""
         started = _now()
         answer = conclude(state, out_of_time=is_late(state["deadline"]), max_steps=self.question_steps)
+        answer = with_unread(answer, self.planner.unread)
         words = explain(
             state["plan"],
             state.get("outcomes", ()),

@@ -81,6 +81,8 @@ class Planner:
         self.chat_model = chat_model
         self._router = router_model or chat_model
         self.spoken = spoken_values(semantic_model)
+        # Dimensions whose values whoever asks may not read: a word that is one of them cannot be recognised.
+        self.unread = tuple(semantic_model.dimensions[name].label for name in values.not_permitted)
         self._matcher = Matcher(semantic_model, values)
 
     @property

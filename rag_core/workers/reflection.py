@@ -32,6 +32,8 @@ _BY_CODE: dict[str, FaultClass] = {
     "multiple_statements": "model_output",
     "parameter": "model_output",
     "unsupported": "syntax",
+    "unsupported_syntax": "syntax",
+    "alias_not_allowed": "syntax",
     "too_complex": "too_large",
     "too_long": "too_large",
     "permission": "policy",

@@ -24,6 +24,8 @@ UNKNOWN = fault(
     [
         ("syntax", "syntax"),
         ("unsupported", "syntax"),
+        ("unsupported_syntax", "syntax"),
+        ("alias_not_allowed", "syntax"),
         ("unknown_table", "unknown_table"),
         ("unknown_column", "unknown_column"),
         ("ambiguous_column", "ambiguous_column"),
