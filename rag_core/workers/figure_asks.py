@@ -23,6 +23,18 @@ def is_governed(match: Match) -> bool:
     return bool("figure" in roles or match.ambiguous) and bool(roles & {"time", "split", "grain"})
 
 
+def is_misspelt(match: Match) -> bool:
+    """Whether a clause would be understood but for words that are nearly of the semantic model."""
+    return bool(match.near_misses and match.ambiguous) and match.ambiguous[0].text == match.near_misses[0].word
+
+
+def left_open(match: Match) -> tuple[str, ...]:
+    """The words of a clause that have no single meaning; a misspelt one with what it may have been."""
+    if not is_misspelt(match):
+        return tuple(item.text for item in match.ambiguous)
+    return tuple(f"{item.text} (did you mean {' or '.join(item.options)}?)" for item in match.ambiguous)
+
+
 def with_change(query: MetricQuery) -> MetricQuery:
     """For a question after a change: the figure with the period before, where it is a single period."""
     found = query.time_range
@@ -43,7 +55,7 @@ def ask_back(match: Match) -> str:
     """The question back to the asker."""
     if not match.ambiguous:
         return f"{match.reason[:1].upper()}{match.reason[1:]}" + ("" if match.reason.endswith(".") else ".")
-    if match.near_misses and match.ambiguous[0].text == match.near_misses[0].word:
+    if is_misspelt(match):
         return " ".join(item.question for item in match.ambiguous)
     question = match.ambiguous[0].question
     return f"{question[:1].upper()}{question[1:].rstrip('.?')}. Which one is meant?"

@@ -36,9 +36,18 @@ from rag_core.workers.clauses import (
     without_cause,
     without_movement,
 )
-from rag_core.workers.figure_asks import as_moved, ask_back, is_after_figure, is_governed, with_change
+from rag_core.workers.figure_asks import (
+    as_moved,
+    ask_back,
+    is_after_figure,
+    is_governed,
+    is_misspelt,
+    left_open,
+    with_change,
+)
 from rag_core.workers.halves import halved
 from rag_core.workers.handover import first_of
+from rag_core.workers.reasoning import tell_readings, tell_sources
 
 SEARCH_TOP = 8
 MAX_READINGS = 2
@@ -164,7 +173,8 @@ class Planner:
                 # A figure that is not understood beside a question for documents is left out and named; alone, the
                 # documents may still hold it.
                 beside = len(clauses) > 1 and (clause.asks_documents or (clause.asks_name and bool(match.unmatched)))
-                series = asks_series(clause.text) and not clause.asks_documents
+                # What is nearly a figure's name is no question for documents either: the right word is offered.
+                series = (asks_series(clause.text) or is_misspelt(match)) and not clause.asks_documents
                 beside = beside and not series
                 searched = len(clauses) == 1 or beside or not (series or is_after_figure(match))
                 if searched:
@@ -174,7 +184,7 @@ class Planner:
                     clarification = clarification or ask_back(match)
                 figure = series or (is_after_figure(match) and not beside)
                 if (figure or is_governed(match)) and not clause.asks_documents:
-                    unmatched += match.unmatched or tuple(item.text for item in match.ambiguous)
+                    unmatched += match.unmatched or left_open(match)
                 if not searched and not match.unmatched and not match.ambiguous:
                     unmatched.append(clause.text)  # what no step answers is said, never dropped
         if clarification and len(clauses) == 1:
@@ -332,7 +342,7 @@ class Planner:
             complexity="simple" if len(steps) < 2 and len(read_clauses(question)) < 2 else "complex",
             strategy=strategy,
             steps=tuple(steps),
-            reasoning=(reasoning or _reasoning(query_type, steps)) + _told(read_so),
+            reasoning=(reasoning or tell_sources(query_type, bool(steps))) + tell_readings(read_so),
             unmatched=unmatched,
             clarification=clarification,
         )
@@ -380,18 +390,3 @@ def _strategy(steps: Sequence[Step]) -> Strategy:
     if any(isinstance(step, SqlStep) for step in steps):
         return "metric"
     return "documents" if steps else "none"
-
-
-def _told(read_so: Sequence[str]) -> str:
-    """What was assumed in reading the question, for the explanation."""
-    return f"; it was read so: {'; '.join(dict.fromkeys(read_so))}" if read_so else ""
-
-
-def _reasoning(query_type: QueryType, steps: Sequence[Step]) -> str:
-    if query_type == "sql":
-        return "The question is about figures that the semantic model defines"
-    if query_type == "documents":
-        return "The question is about what is written, so the documents are asked"
-    if query_type == "both":
-        return "The question asks for a figure and for something written, so both sources are asked side by side"
-    return "No source was found for the question"

@@ -329,3 +329,18 @@ def test_a_fault_of_the_database_is_classified(tmp_path: Path, monkeypatch: pyte
     answer = world.answer("What was revenue last quarter?", run_date=JULY)
     assert answer.status == "failed"
     assert nodes(answer).count("sql_worker") == 3
+
+
+def test_a_misspelt_figure_is_asked_back_and_never_answered_from_documents(tmp_path: Path) -> None:
+    alone = ask(tmp_path, "What was the revenu of the Nordics in Q2 2026?")
+    assert (alone.status, alone.documents) == ("needs_clarification", ())
+    assert "did you mean revenue?" in alone.text
+    search = WordSearch()
+    both = ask(
+        tmp_path,
+        "What was the revenu of the Nordics in Q2 2026, and how long are service metrics kept at full resolution?",
+        search=search,
+    )
+    assert both.status == "partial"
+    assert "Not understood: revenu (did you mean revenue?)." in both.text
+    assert len(search.asked) == 1  # the other part alone
