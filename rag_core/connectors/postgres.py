@@ -56,7 +56,7 @@ class PostgresWarehouse(WireWarehouse):
     def _written(self, query: GuardedSql) -> bytes:
         """The statement so that the server fails at a row beyond the byte cap instead of sending it."""
         text = _COMMENT.sub("", statement("catalog/postgres_bound_rows"))
-        before, _, after = text.replace("most_bytes", str(query.limits.max_bytes)).partition("guarded_statement")
+        before, _, after = text.replace("{most_bytes}", str(query.limits.max_bytes)).partition("{guarded_statement}")
         return f"{before}(\n{query.text}\n){after}".encode()  # a comment may end it
 
     def _read_type_names(self, connection: psycopg.Connection, kinds: list[TypeKey]) -> list[str]:

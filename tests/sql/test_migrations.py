@@ -41,6 +41,8 @@ IDENTIFIERS = {
     "wanted": "batch",
     "table": "reports.dim_run",
     "of_run": "run_date IS NOT NULL",
+    "guarded_statement": "(SELECT 1 AS one)",
+    "most_bytes": "1",
 }
 
 
