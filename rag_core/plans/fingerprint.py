@@ -52,10 +52,11 @@ def take_fingerprints(
     policy: BaseModel,
     semantic_model: BaseModel,
     index_version: str,
+    reading: str,
     prompts: str,
     chat_model: str,
 ) -> dict[str, str]:
-    """Hashes by kind. Only what the plan uses: each touched table, the index for searches, the model where it wrote.
+    """Hashes by kind. Only what the plan uses: each touched table, the index for searches, and who planned it.
 
     Args:
         plan: the plan.
@@ -64,6 +65,7 @@ def take_fingerprints(
         policy: the warehouse policy.
         semantic_model: metrics and dimensions.
         index_version: the document index that serves, with its embedding model.
+        reading: version of the rules that read a question without a model.
         prompts: version of the prompts.
         chat_model: name of the chat model, empty for none.
     """
@@ -80,6 +82,8 @@ def take_fingerprints(
     if plan.by_model:
         prints["prompts"] = prompts
         prints["chat_model"] = chat_model
+    else:
+        prints["reading"] = reading
     return prints
 
 

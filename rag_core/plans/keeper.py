@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -16,8 +17,10 @@ from rag_core.plans.replay import replay_plan
 from rag_core.plans.store import KeptPlan, PlanRun, PlanStore, Replaced
 from rag_core.plans.strategies import StrategyUse
 from rag_core.prompts.loader import prompts_version
+from rag_core.semantics.version import reading_version
 
 KEEPABLE = ("answered", "partial")
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class PlanKeeper:
             policy=self.policy(),
             semantic_model=self.semantic_model,
             index_version=(self.store.index_version() if index is None else index) if searches else "",
+            reading=reading_version(),
             prompts=prompts_version(),
             chat_model=self.chat_model,
         )
@@ -87,7 +91,7 @@ class PlanKeeper:
         key = question_key(plan.question)
         before = self.store.find_superseded(key)
         now = self.fingerprints(whole, tables)
-        same = _still_approved(before, whole, now)
+        same = _still_approved(before, whole, now, statements)
         self.store.save(
             KeptPlan(
                 plan_id=plan.plan_id,
@@ -152,16 +156,25 @@ def _replaced(before: KeptPlan | None) -> Replaced | None:
     )
 
 
-def _still_approved(before: KeptPlan | None, plan: Plan, now: Mapping[str, str]) -> bool:
-    """Whether an approval holds for a plan made anew: only tables or the index changed, and it asks the same of them.
+def _still_approved(before: KeptPlan | None, plan: Plan, now: Mapping[str, str], statements: Mapping[str, str]) -> bool:
+    """Whether an approval holds for a plan made anew: only tables, the index or our own rules changed, and it asks the
+    same of them.
 
-    A changed metric or policy makes other SQL of the same steps, which nobody has approved.
+    A changed metric or policy makes other SQL of the same steps, which nobody has approved; so may changed rules, and
+    there the statements themselves are held side by side.
     """
     if before is None or not before.was_approved or before.plan_id != plan.plan_id:
         return False
     kinds = changed(before.fingerprints, now)
-    harmless = bool(kinds) and all(kind.startswith("table:") or kind == "index" for kind in kinds)
+    harmless = bool(kinds) and all(kind.startswith("table:") or kind in ("index", "reading") for kind in kinds)
+    if "reading" in kinds and _undated(before.statements) != _undated(statements):
+        return False
     return harmless and _written(before.plan) == _written(plan)
+
+
+def _undated(statements: Mapping[str, str]) -> dict[str, str]:
+    """Statements without their dates, which follow the run date."""
+    return {step: _DATE.sub("DATE", sql) for step, sql in statements.items()}
 
 
 def _written(plan: Plan) -> list[str | None]:

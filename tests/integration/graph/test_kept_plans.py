@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Iterator
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ def _empty(store: Store) -> None:
 
 
 def ask(orchestrator: Orchestrator, question: str, **more: Any) -> Answer:
-    return orchestrator.answer(question, run_date=JULY, **more)
+    return orchestrator.answer(question, **{"run_date": JULY, **more})
 
 
 def kept(store: Store, question: str) -> KeptPlan:
@@ -120,6 +120,28 @@ def test_an_approval_holds_over_a_change_of_a_table_that_asks_the_same(
     difference = compare_plans(plan)
     assert (difference.same_sql, difference.same_answer) == (True, True)
     assert ask(changed, question).strategy == "replay"
+
+
+def test_a_plan_that_other_rules_made_is_made_anew_and_stays_approved_where_it_asks_the_same(
+    tmp_path: Path, store: Store, question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = open_world(tmp_path, store=store)
+    ask(world, question)
+    PlanStore(store).set_state(kept(store, question).plan_id, "approved")
+    monkeypatch.setattr("rag_core.plans.keeper.reading_version", lambda: "other rules")
+    tomorrow = JULY + timedelta(days=1)
+    assert ask(world, question, run_date=tomorrow).strategy == "metric"
+    assert kept(store, question).state == "approved"
+    assert ask(world, question, run_date=tomorrow).strategy == "replay"
+    # Rules that write other SQL for the same reading: nobody has approved that.
+    with store.connection() as connection:
+        connection.execute(
+            "UPDATE nightshift.plan SET statements = jsonb_build_object('s1', 'SELECT 1') WHERE plan_id = %s",
+            (kept(store, question).plan_id,),
+        )
+    monkeypatch.setattr("rag_core.plans.keeper.reading_version", lambda: "still other rules")
+    assert ask(world, question, run_date=tomorrow).strategy == "metric"
+    assert kept(store, question).state == "draft"
 
 
 def test_a_first_plan_replaces_none(tmp_path: Path, store: Store, question: str) -> None:

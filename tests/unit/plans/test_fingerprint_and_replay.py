@@ -25,15 +25,17 @@ def plan(*steps: Step, strategy: Any = "metric") -> Plan:
 
 
 def prints(made: Plan, catalog: Catalog = CATALOG, **more: str) -> dict[str, str]:
-    values = {"index_version": "1:m", "prompts": "aa", "chat_model": "m"} | more
+    values = {"index_version": "1:m", "reading": "r1", "prompts": "aa", "chat_model": "m"} | more
     policy = Policy(version=1, schemas=("public",))
     return take_fingerprints(made, ["public.orders"], catalog, policy=policy, semantic_model=policy, **values)
 
 
 def test_a_plan_rests_only_on_what_it_uses() -> None:
-    assert list(prints(plan(METRIC))) == ["table:public.orders", "policy", "semantic_model"]
-    assert list(prints(plan(SEARCH)))[-1] == "index"
-    assert {"prompts", "chat_model"} <= set(prints(plan(METRIC, strategy="model")))
+    assert list(prints(plan(METRIC))) == ["table:public.orders", "policy", "semantic_model", "reading"]
+    assert list(prints(plan(SEARCH)))[-2:] == ["index", "reading"]
+    by_model = prints(plan(METRIC, strategy="model"))
+    assert {"prompts", "chat_model"} <= set(by_model)
+    assert "reading" not in by_model
 
 
 def test_a_changed_column_and_a_dropped_table_are_seen_and_a_comment_on_another_is_not() -> None:
@@ -47,6 +49,12 @@ def test_a_changed_column_and_a_dropped_table_are_seen_and_a_comment_on_another_
     more = CATALOG.model_copy(update={"tables": (TABLE, TABLE.model_copy(update={"name": "other"}))})
     assert changed(before, prints(plan(METRIC), more)) == ()
     assert changed(prints(plan(SEARCH)), prints(plan(SEARCH), index_version="2:n")) == ("index",)
+
+
+def test_changed_rules_of_reading_make_plan_anew_what_no_model_planned() -> None:
+    assert changed(prints(plan(SEARCH)), prints(plan(SEARCH), reading="r2")) == ("reading",)
+    by_model = plan(METRIC, strategy="model")
+    assert changed(prints(by_model), prints(by_model, reading="r2")) == ()
 
 
 def test_the_same_question_has_the_same_key() -> None:
