@@ -62,8 +62,8 @@ class MetricQuery(Record):
 
     A limit counts places: rows that share a place all stand there. `place` asks for one place only ("the second
     highest"). `combine` computes with the two metrics: the first less the second, by the second, or in percent of it.
-    `count_rows` gives how many rows there are instead of the rows. Periods of which nothing is recorded count as zero up
-    to `as_of`, the run date, where the time range reaches beyond it or has no end.
+    `count_rows` gives how many rows there are instead of the rows. Periods of which nothing is recorded count as zero
+    up to `as_of`, the run date, where the time range reaches beyond it or has no end.
     """
 
     metrics: tuple[str, ...]
