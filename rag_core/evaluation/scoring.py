@@ -51,10 +51,11 @@ def score_answer(question: EvalQuestion, answer: Answer, *, system: str, seconds
     held = _held_points(question, answer) if said else 0
     right = held == question.points
     claims, unsupported = _unsupported(answer) if said else (0, 0)
-    rank = _rank(question.documents, [passage.path for passage in answer.documents])
-    cited = [citation.ref.partition("#")[0] for citation in answer.citations if citation.kind == "document"]
-    wanted = len(question.documents[:1]) + int(question.needs_sql)
-    found = int(bool(set(cited) & set(question.documents))) + int(
+    documents = [_source(path) for path in question.documents]
+    rank = _rank(documents, [_source(passage.path) for passage in answer.documents])
+    cited = [_source(citation.ref.partition("#")[0]) for citation in answer.citations if citation.kind == "document"]
+    wanted = len(documents[:1]) + int(question.needs_sql)
+    found = int(bool(set(cited) & set(documents))) + int(
         question.needs_sql and any(citation.kind == "sql" for citation in answer.citations)
     )
     usage = answer.usage
@@ -134,6 +135,11 @@ def _unsupported(answer: Answer) -> tuple[int, int]:
         for claim in claims
     )
     return len(claims), unsupported
+
+
+def _source(path: str) -> str:
+    """A document's path without its end: the sample's Markdown sources are indexed in nine formats."""
+    return re.sub(r"\.[A-Za-z]+$", "", path)
 
 
 def _rank(documents: Sequence[str], paths: Sequence[str]) -> int:

@@ -10,12 +10,15 @@ from rag_core.workers.words import find_names
 
 _ASK = (
     r"(?:what|which|who|whom|whose|when|where|why|how|by how|under which|under what|until when|since when|from when|"
-    r"in which|on which|at which|for which|to which|with which|did|does|do|is|are|was|were|has|have|can|may|must|name|"
+    r"(?:in|on|at|for|to|with|from|of|within|after|before|above|below|over|beyond|against|through|during|between) "
+    r"(?:what|which|how|whom)|did|does|do|is|are|was|were|has|have|can|may|must|name|"
     r"give|list|show|explain|describe|with the)"
 )
 _WITH_CAUSE = r"\s+(?=with (?:the|its|their) (?:main |root |stated )?(?:cause|reason)s?\b)"
 _BREAK = re.compile(
-    rf"(?:[,;]\s*(?:and|but)\s+|[;?]\s+(?:and\s+)?|,\s+|\s+and\s+)(?={_ASK}\b)|{_WITH_CAUSE}", re.IGNORECASE
+    # A question mark ends a question, whatever the next one begins with.
+    rf"(?:[,;]\s*(?:and|but)\s+|[;?]\s+(?:and\s+)?|,\s+|\s+and\s+)(?={_ASK}\b)|\?\s+(?=\w)|{_WITH_CAUSE}",
+    re.IGNORECASE,
 )
 _STRONG_BREAK = re.compile(rf"(?:[,;]\s*(?:and|but)\s+|[;?]\s+(?:and\s+)?)(?={_ASK}\b)", re.IGNORECASE)
 _CAUSE = re.compile(

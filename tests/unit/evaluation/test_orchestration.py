@@ -72,6 +72,14 @@ def test_an_answer_is_right_only_with_every_point() -> None:
     assert other.verdict == "wrong"
 
 
+def test_a_source_is_recalled_in_whatever_format_it_was_indexed() -> None:
+    asked = BOTH.model_copy(update={"documents": ("docs/a-document.docx",)})
+    score = score_answer(asked, answer("12.5, by the port strike."), system="a", seconds=1.0)
+    assert (score.source_recall, score.reciprocal_rank) == (1.0, 1.0)
+    other = BOTH.model_copy(update={"documents": ("docs/a-document-2024.md",)})
+    assert score_answer(other, answer("12.5"), system="a", seconds=1.0).source_recall == 0.5
+
+
 def test_a_refusal_holds_no_point_even_where_its_text_does() -> None:
     refused = score_answer(BOTH, answer("No port strike was found.", status="no_evidence"), system="a", seconds=1.0)
     assert (refused.verdict, refused.held, refused.claims) == ("withheld", 0, 0)

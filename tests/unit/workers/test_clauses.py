@@ -13,6 +13,14 @@ from rag_core.workers.clauses import read_clauses, without_cause
             "How many orders did Iberia place in 2025, and why was the second quarter weak?",
             ["How many orders did Iberia place in 2025", "why was the second quarter weak"],
         ),
+        (
+            "How many orders came in May? Below a lag of two seconds, what is promoted?",
+            ["How many orders came in May", "Below a lag of two seconds", "what is promoted"],
+        ),
+        (
+            "How many customers left in each month, and within how many days do backups expire? Above which amount?",
+            ["How many customers left in each month", "within how many days do backups expire", "Above which amount"],
+        ),
         ("How many customers churned, and why?", ["How many customers churned", "why"]),
         ("Revenue and orders by region and month", ["Revenue and orders by region and month"]),
         ("What is the fee and who approves it?", ["What is the fee", "who approves it"]),
