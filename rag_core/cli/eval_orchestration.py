@@ -37,7 +37,8 @@ def register(group: typer.Typer) -> None:
         json: JsonOption = False,
     ) -> None:
         """Answer composed questions with several systems and score them by rules; no model judges."""
-        rows = run_planted(limit or 100, out) if faults else run_sample(set_name, system or list(SYSTEMS), limit, out)
+        names = name_systems(system, without)
+        rows = run_planted(limit or 100, out) if faults else run_sample(set_name, names, limit, out)
         emit({"set": set_name, "rows": rows}, as_json=json, render=lambda: _render(rows))
         _ = markdown  # the table for people is Markdown already
 

@@ -5,7 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
+from rag_core.cli import eval_orchestration
 from rag_core.cli.eval_orchestration import name_systems, run_sample
 from rag_core.datamodel.answer import Answer, Citation, Claim, Verdict
 from rag_core.errors import ConfigurationError
@@ -173,3 +176,13 @@ def test_without_decomposition_a_question_is_one_part(tmp_path: Path) -> None:
     dependent = "Which region had the highest revenue in 2026, and how many orders did that region have?"
     assert open_world(tmp_path).answer(dependent, run_date=day).strategy == "decomposed"
     assert open_world(tmp_path, decompose=False).answer(dependent, run_date=day).strategy != "decomposed"
+
+
+def test_the_command_leaves_out_what_it_was_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr(eval_orchestration, "run_sample", lambda _, systems, *__: asked.append(systems) or [])
+    app = typer.Typer()
+    eval_orchestration.register(app)
+    app.command("other")(lambda: None)
+    assert CliRunner().invoke(app, ["orchestration", "--without", "metrics"]).exit_code == 0
+    assert asked == [["hierarchical", "without_metrics"]]
