@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from rag_core.policy.literals import INTERVAL_PRECISION
 from rag_core.policy.refusal import Refusal
+from rag_core.policy.words import check_words
 
 QUERY_ROOTS = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 _WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.TruncateTable)
@@ -67,6 +68,7 @@ def check_nodes(tree: exp.Expr) -> list[exp.Expr]:
     """Looks at every node of the tree; returns the functions in it. Raises Refusal at the first that may not be."""
     functions: list[exp.Expr] = []
     for node in tree.walk():
+        check_words(node)
         if isinstance(node, exp.Func) and not isinstance(node, (exp.Binary, exp.Connector)):
             if isinstance(node, _FUNCTIONS_REFUSED):
                 raise Refusal("function_not_allowed", f"the function {node.sql_name()} does more than compute")
