@@ -146,6 +146,10 @@ class Access:
             access = self._computed[name] = self._compute(table)
         return access
 
+    def opens(self, schema: str) -> bool:
+        """Whether the policy opens a schema."""
+        return schema.lower() in self._schemas
+
     def in_scope(self, table: CatalogTable) -> bool:
         """Whether the policy opens the table's schema and names the table, exclusions aside."""
         return table.schema_name.lower() in self._schemas and matches(self._include, table.schema_name, table.name)

@@ -15,6 +15,7 @@ from sqlglot.tokenizer_core import TokenType
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.catalog import Catalog
 from rag_core.policy.dialects import known_functions
+from rag_core.policy.names import clipped
 from rag_core.policy.refusal import Refusal
 from rag_core.policy.rules import FunctionRules
 
@@ -56,7 +57,7 @@ class FunctionGuard:
 
     def check_called(self, name: str) -> None:
         """Raises Refusal where a function that is called by its plain name must not be."""
-        name = name.lower()
+        name = self._key(name)
         self.check_listed(name)
         if name in self._allow or name in self._harmless:
             return
@@ -73,7 +74,9 @@ class FunctionGuard:
         """
         if self._dialect in _ATTRIBUTES_CALL:
             self.check_listed(name)
-            if name.lower() in self._volatility:
+            if self._key(name) == "pg_typeof":
+                raise Refusal("unsupported_syntax", "pg_typeof is not read as a field: call it", ("pg_typeof(x)",))
+            if self._key(name) in self._volatility:
                 self.check_called(name)
 
     def check_text(self, text: str) -> None:
@@ -85,12 +88,12 @@ class FunctionGuard:
         """The same for a view's definition, in which no parser has judged the calls by their volatility."""
         for name in called_names(text, self._dialect):
             self.check_listed(name)
-            if self._volatility.get(name.lower()) == "volatile":
+            if self._volatility.get(self._key(name)) == "volatile":
                 self.check_called(name)
 
     def check_listed(self, name: str) -> None:
         """Raises Refusal where a name is denied, or was written by somebody in this database and is not allowed."""
-        name = name.lower()
+        name = self._key(name)
         if name in self._deny:
             raise Refusal("function_not_allowed", f"the policy denies the function {name}")
         if name in self._allow:
@@ -105,6 +108,9 @@ class FunctionGuard:
                 f"{name} is a function of this database's own, which may read what its owner may: "
                 "the policy has to name it under functions.allow",
             )
+
+    def _key(self, name: str) -> str:
+        return (clipped(name) if self._dialect == "postgres" else name).lower()
 
 
 # Databases in which a function may be called like a column of its argument.

@@ -26,6 +26,15 @@ _PLAIN = {
 }
 
 
+# PostgreSQL cuts longer names off, in bytes, and reads on as if they had been written so.
+_LONGEST = 63
+
+
+def clipped(name: str) -> str:
+    """A name as PostgreSQL reads it: its first 63 bytes of UTF-8, no character halved."""
+    return name if len(name) * 4 <= _LONGEST else name.encode()[:_LONGEST].decode(errors="ignore")
+
+
 @dataclass(frozen=True)
 class NameRules:
     """How a dialect compares identifiers.
@@ -41,6 +50,8 @@ class NameRules:
         """What a written name is compared by. Only ASCII letters are folded, as PostgreSQL does in UTF-8."""
         if self.folding == "any":
             return name.translate(_LOWER)
+        if self.dialect == "postgres":
+            name = clipped(name)
         if quoted:
             return name
         return name.translate(_LOWER if self.folding == "lower" else _UPPER)

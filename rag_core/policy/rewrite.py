@@ -18,6 +18,26 @@ from rag_core.policy.spelling import plain_spelling
 _FENCED = frozenset({"postgres", "redshift", "duckdb"})
 
 
+def name_types(tree: exp.Expr) -> None:
+    """Makes a text of every `pg_typeof(x)` in place. Raises Refusal where it is a source.
+
+    Its own type, regtype, would turn any number that meets it (`ARRAY[pg_typeof(1), '16390']`) into the name of the
+    table of that number, hidden or not.
+    """
+    for node in list(tree.find_all(exp.Anonymous, exp.Typeof)):
+        if isinstance(node, exp.Anonymous) and node.name.lower() != "pg_typeof":
+            continue
+        call: exp.Expr = node
+        if isinstance(node.parent, exp.Dot) and node.parent.expression is node:
+            call = node.parent
+        if isinstance(call.parent, (exp.Table, exp.Lateral, exp.WithinGroup, exp.Window, exp.Filter)):
+            raise Refusal("unsupported_syntax", "pg_typeof is not read here: call it in the select list")
+        if not (isinstance(call.parent, exp.Cast) and call.parent.to.this is exp.DType.TEXT):
+            text = exp.cast(exp.null(), "text", dialect="postgres")
+            call.replace(text)
+            text.set("this", call)
+
+
 def rewrite(resolver: Resolver, rules: NameRules) -> None:
     """Changes the resolved tree in place.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -54,10 +55,24 @@ class RowTypes:
         )
         if other_catalog or (catalogued and schema in (None, "pg_catalog")):
             raise Refusal("catalog_closed", f"the type {'.'.join(parts)} belongs to a catalog, which is closed")
+        if schema is not None and schema != "pg_catalog" and not self._opened(schema, bare):
+            raise Refusal(
+                "schema_not_allowed", f"the policy does not open {schema}, whose type {name} tells labels and fields"
+            )
         for candidate in dict.fromkeys((name, name[1:] if name.startswith("_") else name, bare)):
             table = self._access.named(candidate, schema)
             if table is not None:
                 self._check_table(table)
+
+    def _opened(self, schema: str, name: str) -> bool:
+        """Whether a schema's types may be named: an opened one's, and those that readable columns have anyway."""
+        return self._access.opens(schema) or (schema, name) in self._column_types
+
+    @cached_property
+    def _column_types(self) -> frozenset[tuple[str, str]]:
+        written = {column.type for table in self._access.known_tables() for column in table.columns}
+        parts = (tuple(re.findall(r'[^".]+', re.sub(r"\(.*|\[\]", "", kind))) for kind in written)
+        return frozenset((two[0], two[1]) for two in parts if len(two) == 2)
 
     def _check_table(self, table: CatalogTable) -> None:
         access = self._access.allow(table)

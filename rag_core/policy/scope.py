@@ -14,6 +14,8 @@ from rag_core.policy.refusal import Refusal
 
 # Hidden columns that every PostgreSQL table has; they tell of storage and of the names of partitions.
 _SYSTEM_COLUMNS = frozenset({"tableoid", "ctid", "xmin", "xmax", "cmin", "cmax", "oid", "rowid", "_rowid_"})
+# Of those, the ones that no row type of somebody's own can have as a field.
+_ROW_COLUMNS = frozenset({"tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"})
 _FIELD_ACCESS = frozenset({"bigquery", "duckdb", "snowflake", "redshift"})
 # Words that some dialects take as arguments where the parser sees a column, as in DATEDIFF(day, a, b).
 _DATE_PARTS = frozenset(
@@ -229,6 +231,13 @@ class ColumnReader:
         if reason == "unreadable":
             raise Refusal("not_permitted", f"this role may not read the column {name} of {table.qualified_name}")
         raise Refusal("column_excluded", f"the policy excludes the column {name} of {table.qualified_name}")
+
+    def check_field(self, key: str) -> None:
+        """Judges a name after a value. Raises Refusal for a function, and for what every row of a table has."""
+        # PostgreSQL looks through a cast that changes nothing: `(t::t).tableoid` is `t.tableoid`.
+        if key in _ROW_COLUMNS and self.dialect not in _FIELD_ACCESS:
+            raise Refusal("unknown_column", f"{key} tells of storage and is no column of a query")
+        self.check_attribute(key)
 
     def refuse(self, name: str, sources: list[Source], qualifier: str | None = None) -> NoReturn:
         """Raises the Refusal for a column that none of the sources has, with near misses."""

@@ -31,7 +31,7 @@ from rag_core.policy.names import name_rules
 from rag_core.policy.nodes import check_nodes, check_root
 from rag_core.policy.refusal import Refusal
 from rag_core.policy.resolve import Resolver
-from rag_core.policy.rewrite import rewrite
+from rag_core.policy.rewrite import name_types, rewrite
 from rag_core.policy.row_types import RowTypes
 from rag_core.policy.rules import Policy
 from rag_core.policy.spelling import plain_spelling
@@ -134,6 +134,7 @@ class SqlGuard:
         resolver.resolve(tree)
         if self.catalog.dialect == "postgres":
             RowTypes(self._access, self._views).check(tree)
+            name_types(tree)
         self._joins.check(tree, resolver)
         joins = joins_of(tree, resolver)
         several = len(resolver.tables) > 1

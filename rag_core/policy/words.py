@@ -1,7 +1,7 @@
 """Words of a tree that its text repeats as they are: a unit, a method, a bare name.
 
 The parser takes any token for some of them, a quoted name too, and the generator writes it without its quotes:
-`EXTRACT("year FROM now()), token FROM secrets --" FROM x)` would become another statement than the one that was checked.
+`EXTRACT("year FROM now()), token FROM secrets --" FROM x)` would become another statement than the one checked.
 """
 
 from __future__ import annotations

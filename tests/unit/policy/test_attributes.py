@@ -36,6 +36,17 @@ def test_the_policy_opens_them_like_other_functions() -> None:
     assert SqlGuard(policy, world()).check("SELECT (o.note).leak FROM orders o").allowed
 
 
+@pytest.mark.parametrize("call", ["SELECT ('a'::text).{f}", "SELECT {f}('a')", 'SELECT (o.note)."{f}" FROM orders o'])
+def test_a_name_is_as_long_as_postgresql_reads_it(call: str) -> None:
+    name = "leaking_" * 7 + "leaking"
+    catalog = world()
+    catalog = catalog.model_copy(update={"user_functions": (name,), "functions": {**catalog.functions, name: "stable"}})
+    guard = SqlGuard(world_policy(), catalog)
+    assert len(name) == 63
+    for written in (name, f"{name}_", f"{name}é"):
+        assert guard.check(call.replace("{f}", written)).code == "function_not_allowed"
+
+
 @pytest.mark.parametrize("dialect", ["duckdb", "bigquery", "snowflake"])
 def test_elsewhere_a_point_calls_nothing(dialect: str) -> None:
     catalog = world().model_copy(update={"dialect": dialect})
