@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.postgres import Postgres
+from sqlglot.dialects.redshift import Redshift
 from sqlglot.parsers.postgres import PostgresParser
 
 from rag_core.policy.nodes import REFUSED_FUNCTION_NAMES
@@ -34,6 +35,24 @@ class PlainPostgres(Postgres):
         FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
             name: parser for name, parser in PostgresParser.FUNCTION_PARSERS.items() if name in _OWN_SYNTAX
         }
+
+
+class PlainRedshift(Redshift):
+    """Redshift with `''` for a quote inside a text.
+
+    A server on which standard_conforming_strings is on reads the generator's own `\\'` as the end of the text, and what
+    follows as SQL.
+    """
+
+    class Tokenizer(Redshift.Tokenizer):
+        """The first way to escape is the one that is written; both are read."""
+
+        STRING_ESCAPES: ClassVar[list[str]] = ["'", "\\"]
+
+
+def writer_for(warehouse: str) -> Dialect:
+    """The dialect that writes statements for a warehouse."""
+    return PlainRedshift() if warehouse == "redshift" else Dialect.get_or_raise(warehouse)
 
 
 def reader_for(written_in: str, warehouse: str) -> Dialect:

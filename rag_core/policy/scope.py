@@ -116,15 +116,22 @@ class ColumnReader:
     def _qualified(self, node: exp.Column, key: str, scope: Scope) -> None:
         source = self._qualified_source(node, scope)
         if source is None:
+            self._check_sequence(key)
             return
         if key in source.columns:
             self._mean(node, self.touch(source, key))
             return
         self.check_hidden(source, key, node.name)
+        self._check_sequence(key)
         if source.open and key not in _SYSTEM_COLUMNS:
             self.check_attribute(key)
             return
         self.refuse(node.name, [source], source.key)
+
+    def _check_sequence(self, key: str) -> None:
+        """Snowflake: `name.NEXTVAL` moves a sequence on, which no rollback takes back."""
+        if self.dialect == "snowflake" and key.upper() == "NEXTVAL":
+            raise Refusal("function_not_allowed", "NEXTVAL moves a sequence on: leave it out")
 
     def _qualified_source(self, node: exp.Column, scope: Scope) -> Source | None:
         table = self.rules.identifier_key(node.args["table"])

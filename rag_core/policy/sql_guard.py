@@ -20,7 +20,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.query import GuardedSql, GuardVerdict
 from rag_core.policy.access import Access
-from rag_core.policy.dialects import reader_for
+from rag_core.policy.dialects import reader_for, writer_for
 from rag_core.policy.findings import policy_findings
 from rag_core.policy.functions import FunctionGuard
 from rag_core.policy.growth import check_growth
@@ -212,7 +212,7 @@ class SqlGuard:
                 _write_object_agg(gathered)
         try:
             return tree.sql(
-                dialect=self.catalog.dialect,
+                dialect=writer_for(self.catalog.dialect),
                 comments=False,
                 normalize_functions=False,
                 copy=False,

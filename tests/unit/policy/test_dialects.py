@@ -121,3 +121,14 @@ def test_stars_come_without_the_hidden_column() -> None:
         "duckdb": 'SELECT * FROM (SELECT id, "at", payload FROM shop.orders) AS o',
         "redshift": "SELECT * FROM (SELECT id, at, payload FROM shop.orders) AS o",
     }
+
+
+@pytest.mark.parametrize("name", ["seq.nextval", "shop.seq.NEXTVAL", "f.nextval", 'other."NEXTVAL"', "payload.nextval"])
+def test_no_sequence_of_snowflake_moves(name: str) -> None:
+    verdict = guard("snowflake").check(f"SELECT {name} FROM orders, LATERAL FLATTEN(input => payload) f")
+    assert not verdict.allowed
+
+
+def test_a_column_called_like_it_stays_open() -> None:
+    sql = "WITH a AS (SELECT id AS nextval FROM orders) SELECT a.nextval FROM a"
+    assert guard("snowflake").check(sql).allowed
