@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rag_core.datamodel.catalog import Catalog, CatalogTable
+from rag_core.datamodel.catalog import Catalog, CatalogColumn, CatalogTable
 from rag_core.policy.names import MOST_SUGGESTIONS, NameRules, Suggestion, asked_back, near_misses
+from rag_core.policy.nodes import OBJECT_TYPES
 from rag_core.policy.refusal import Refusal
 from rag_core.policy.rules import Policy, split_name
 
@@ -37,12 +38,17 @@ def matches(compiled: re.Pattern[str] | None, *parts: str) -> bool:
     return compiled is not None and compiled.match("\0".join(part.lower() for part in parts)) is not None
 
 
+def _names_objects(column: CatalogColumn | None) -> bool:
+    return column is not None and column.type.lower().removeprefix("pg_catalog.").removesuffix("[]") in OBJECT_TYPES
+
+
 @dataclass(frozen=True)
 class TableAccess:
     """How one table may be seen.
 
     `visible` maps a column's key to its name, in the table's order; `hidden` maps the key of a column that must not be
-    seen to the reason (excluded, unreadable). `masks` holds the replacement of masked columns by name.
+    seen to the reason (excluded, unreadable). `masks` holds the replacement of masked columns by name. `texts` names
+    columns that are shown as texts: as names of objects they would turn any number that meets them into a name.
     """
 
     table: CatalogTable
@@ -50,11 +56,12 @@ class TableAccess:
     hidden: dict[str, str] = field(default_factory=dict)
     masks: dict[str, str | None] = field(default_factory=dict)
     row_filters: tuple[str, ...] = ()
+    texts: frozenset[str] = frozenset()
 
     @property
     def restricted(self) -> bool:
         """Whether the table must be replaced by a subquery that shows only what may be seen."""
-        return bool(self.hidden or self.masks or self.row_filters)
+        return bool(self.hidden or self.masks or self.row_filters or self.texts)
 
 
 class Access:
@@ -217,7 +224,8 @@ class Access:
         filters = tuple(
             where for compiled, where in self._filters if any(matches(compiled, *relative) for relative in family)
         )
-        return TableAccess(table=table, visible=visible, hidden=hidden, masks=masks, row_filters=filters)
+        texts = frozenset(name for name in visible.values() if name not in masks and _names_objects(table.column(name)))
+        return TableAccess(table=table, visible=visible, hidden=hidden, masks=masks, row_filters=filters, texts=texts)
 
     # ------------------------------------------------------------------ words for people
 

@@ -47,7 +47,7 @@ _FUNCTIONS_REFUSED = (
 REFUSED_FUNCTION_NAMES = frozenset(name.lower() for function in _FUNCTIONS_REFUSED for name in function.sql_names())
 
 # Casts to these turn numbers and texts into names of objects and roles, hidden ones too.
-_OBJECT_TYPES = frozenset(
+OBJECT_TYPES = frozenset(
     {
         "regclass", "regproc", "regprocedure", "regoper", "regoperator", "regtype", "regrole", "regnamespace",
         "regcollation", "aclitem",
@@ -68,17 +68,17 @@ def check_nodes(tree: exp.Expr) -> list[exp.Expr]:
     """Looks at every node of the tree; returns the functions in it. Raises Refusal at the first that may not be."""
     functions: list[exp.Expr] = []
     for node in tree.walk():
-        check_words(node)
         if isinstance(node, exp.Func) and not isinstance(node, (exp.Binary, exp.Connector)):
             if isinstance(node, _FUNCTIONS_REFUSED):
                 raise Refusal("function_not_allowed", f"the function {node.sql_name()} does more than compute")
             functions.append(node)
         elif isinstance(node, exp.ColumnDef) and isinstance(node.parent, exp.TableAlias):
-            continue  # the columns of a function's rows: AS t (a integer, b text)
+            pass  # the columns of a function's rows: AS t (a integer, b text)
         elif type(node) not in _READING and (
             not isinstance(node, (exp.Binary, exp.Unary)) or isinstance(node, _NOT_READING)
         ):
             raise _refused(node)
+        check_words(node)
         if isinstance(node, (exp.DataType, exp.ObjectIdentifier)):
             check_type(node)
         elif isinstance(node, exp.Select) and node.args.get("into") is not None:
@@ -93,10 +93,10 @@ def check_type(node: exp.Expr) -> None:
     kind = node.args.get("kind")
     named = kind.name if isinstance(kind, exp.Expr) else str(kind or node.this)
     # An array's type may be written with an underscore in front.
-    if named.split(".")[-1].strip('"').lower().lstrip("_") in _OBJECT_TYPES or (
+    if named.split(".")[-1].strip('"').lower().lstrip("_") in OBJECT_TYPES or (
         isinstance(node, exp.ObjectIdentifier)
         and str(node.this).lower().startswith("reg")
-        and str(node.this).lower() in _OBJECT_TYPES
+        and str(node.this).lower() in OBJECT_TYPES
     ):
         raise Refusal("catalog_closed", f"a cast to {named.lower()} names objects of the catalog, which is closed")
 

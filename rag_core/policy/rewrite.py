@@ -69,6 +69,9 @@ def _replace(node: exp.Table, access: TableAccess, rules: NameRules) -> None:
         column = exp.Column(this=rules.identifier(name))
         if name in access.masks:
             projections.append(exp.alias_(_mask(access, name, rules), rules.identifier(name)))
+        elif name in access.texts:
+            kind = "text[]" if _type_of(access, name).endswith("[]") else "text"
+            projections.append(exp.alias_(exp.cast(column, kind, dialect=rules.dialect), rules.identifier(name)))
         else:
             projections.append(column)
     if not projections:
@@ -86,9 +89,14 @@ def _replace(node: exp.Table, access: TableAccess, rules: NameRules) -> None:
     node.replace(outer)
 
 
-def _mask(access: TableAccess, name: str, rules: NameRules) -> exp.Expr:
+def _type_of(access: TableAccess, name: str) -> str:
+    """The type of a column as the catalog spells it; text where it has none."""
     column = access.table.column(name)
-    kind = column.type if column is not None else "text"
+    return column.type if column is not None else "text"
+
+
+def _mask(access: TableAccess, name: str, rules: NameRules) -> exp.Expr:
+    kind = _type_of(access, name)
     text = access.masks[name]
     value: exp.Expr = exp.null() if text is None else exp.Literal.string(text)
     try:

@@ -103,6 +103,21 @@ def test_the_name_of_a_type_is_a_text(sql: str, text: str) -> None:
     assert query.text.lower() == text.lower()
 
 
+def test_a_column_that_names_objects_is_shown_as_text() -> None:
+    catalog = world()
+    columns = (CatalogColumn(name="at", type="regclass"), CatalogColumn(name="all_of_it", type="regtype[]"))
+    tables = tuple(
+        table.model_copy(update={"columns": (*table.columns[:1], *columns)}) if table.name == "customers" else table
+        for table in catalog.tables
+    )
+    guard = SqlGuard(world_policy(), catalog.model_copy(update={"tables": tables}))
+    query = guard.check("SELECT coalesce(at, '16390'), all_of_it || '{16390}' FROM customers").query
+    assert query is not None
+    assert "FROM (SELECT id, CAST(at AS TEXT) AS at, CAST(all_of_it AS TEXT[]) AS all_of_it FROM" in query.text.replace(
+        '"at"', "at"
+    )
+
+
 @pytest.mark.parametrize(
     "sql",
     [
