@@ -12,15 +12,17 @@ from rich.table import Table
 
 from ingestion.config import IngestionRules, load_rules
 from ingestion.documents import DocumentState
-from ingestion.eval_cli import retrieval_command
+from ingestion.eval_cli import retrieval_command, run_text_set
 from ingestion.listing import list_documents
 from ingestion.progress import IngestProgress
 from ingestion.retry import find_retry_target, forget_version
 from rag_core.cli.eval import eval_group
+from rag_core.cli.eval_orchestration import add_text_set
 from rag_core.cli.output import JsonOption, console, emit, error_console
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import connection_problem
 from rag_core.errors import ConfigurationError
+from rag_core.evaluation.hybrid_questions import SETS as TEXT_SETS
 from rag_core.provision import sample_documents_folder
 from rag_core.wiring import Services, open_services
 
@@ -34,6 +36,8 @@ def register(app: typer.Typer) -> None:
     group.command("export")(export_command)
     app.add_typer(group, name="documents")
     eval_group(app).command("retrieval")(retrieval_command)
+    for name in TEXT_SETS:
+        add_text_set(name, run_text_set)
 
 
 def ingest_command(

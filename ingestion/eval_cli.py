@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import psycopg
 import typer
@@ -102,6 +102,13 @@ def retrieval_command(
         as_json=as_json,
         render=render,
     )
+
+
+def run_text_set(name: str, data: Path, **how: Any) -> list[dict[str, object]]:
+    """Rows of figures of a set of tables and texts; see `ingestion.hybrid_evaluation.run_set`."""
+    from ingestion.hybrid_evaluation import run_set  # noqa: PLC0415 - heavy
+
+    return run_set(name, data, **how)
 
 
 def _store_limits(services: Services, store: Store, collection: str, null: NullResult) -> None:

@@ -11,12 +11,21 @@ from rag_core.cli.output import JsonOption, emit, error_console
 from rag_core.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rag_core.evaluation.systems import System
     from rag_core.wiring import Services
 
 SYSTEMS = ("standard_rag", "flat_agent", "hierarchical")
 # What the hierarchical system can be run without, beside itself as it is.
 PARTS = ("decomposition", "reflection", "metrics")
+# Sets over texts that must be indexed first, which a package above this one can: it adds them when it registers.
+TEXT_SETS: dict[str, Callable[..., list[dict[str, object]]]] = {}
+
+
+def add_text_set(name: str, run: Callable[..., list[dict[str, object]]]) -> None:
+    """Adds a set to `--set`; `run(name, data, *, sample, seed, out, progress)` gives its rows of figures."""
+    TEXT_SETS[name] = run
 
 
 def register(group: typer.Typer) -> None:
@@ -24,21 +33,29 @@ def register(group: typer.Typer) -> None:
 
     @group.command("orchestration")
     def _orchestration(
-        set_name: Annotated[str, typer.Option("--set", help="sample.")] = "sample",
+        set_name: Annotated[str, typer.Option("--set", help="sample, ottqa or tatqa.")] = "sample",
         system: Annotated[list[str] | None, typer.Option(help="Only this system; may be given again.")] = None,
         without: Annotated[
             list[str] | None,
             typer.Option(help=f"Also the hierarchical system without {', '.join(PARTS)} or all; may be given again."),
         ] = None,
         limit: Annotated[int, typer.Option(help="At most so many questions of each tier; 0 for all.")] = 0,
+        data: Annotated[Path, typer.Option(help="Folder of ottqa and tatqa.")] = Path("../shared/data"),
+        sample: Annotated[int, typer.Option(help="So many questions of ottqa or tatqa; 0 for all.")] = 0,
+        seed: Annotated[int, typer.Option(help="Another number draws another sample of them.")] = 0,
         faults: Annotated[bool, typer.Option("--faults", help="Planted schema mismatches, 100 or --limit.")] = False,
         out: Annotated[Path | None, typer.Option(help="File of scores; a run goes on where it stopped.")] = None,
         markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
         json: JsonOption = False,
     ) -> None:
-        """Answer composed questions with several systems and score them by rules; no model judges."""
-        names = name_systems(system, without)
-        rows = run_planted(limit or 100, out) if faults else run_sample(set_name, names, limit, out)
+        """Answer questions that need warehouse and documents and score the answers by rules; no model judges."""
+        if set_name in TEXT_SETS:
+            if system or without or limit or faults:
+                raise ConfigurationError(f"{set_name} takes --sample and --seed, and is asked of the whole system")
+            rows = TEXT_SETS[set_name](set_name, data, sample=sample, seed=seed, out=out, progress=_show_part)
+        else:
+            names = name_systems(system, without)
+            rows = run_planted(limit or 100, out) if faults else run_sample(set_name, names, limit, out)
         emit({"set": set_name, "rows": rows}, as_json=json, render=lambda: _render(rows))
         _ = markdown  # the table for people is Markdown already
 
@@ -70,7 +87,7 @@ def run_sample(set_name: str, systems: list[str], limit: int, out: Path | None) 
     from sample.facts import load_facts  # noqa: PLC0415 - reads files
 
     if set_name != "sample":
-        raise ConfigurationError(f"no such set: {set_name}; there is sample")
+        raise ConfigurationError(f"no such set: {set_name}; there are {', '.join(('sample', *TEXT_SETS))}")
     known = (*SYSTEMS, *(f"without_{name}" for name in PARTS))
     unknown = [name for name in systems if name not in known]
     if unknown:
@@ -128,6 +145,11 @@ def run_planted(size: int, out: Path | None) -> list[dict[str, object]]:
         if score.outcome == "wrong":
             error_console.print(f"wrong: {score.case_id}, {score.planted}: {score.told}")
     return summarise_faults(scores)
+
+
+def _show_part(part: str, number: int, total: int) -> None:
+    if number % (10 if part == "questions" else 500) == 0 or number == total:
+        error_console.print(f"{number} of {total} {part}")
 
 
 def _show_progress(number: int, total: int) -> None:
