@@ -36,6 +36,7 @@ from rag_core.policy.row_types import RowTypes
 from rag_core.policy.rules import Policy
 from rag_core.policy.spelling import plain_spelling
 from rag_core.policy.views import ViewGuard
+from rag_core.policy.words import shape_of, tamed
 
 MAX_CHARACTERS = 100_000
 
@@ -142,7 +143,7 @@ class SqlGuard:
         own_limit = _own_limit(tree)
         holder = exp.Paren(this=tree)
         rewrite(resolver, self._rules)
-        text = self._generate(holder.this)
+        text = self._write(holder.this, translated=written_in != self.catalog.dialect)
         self._functions.check_text(text)
         self._implied.check(text, [access.table for _, access in resolver.places])
         tables, columns = tuple(sorted(resolver.tables)), tuple(sorted(resolver.columns))
@@ -202,6 +203,16 @@ class SqlGuard:
             raise Refusal("multiple_statements", f"exactly one statement is run at a time, not {len(statements)}")
         return statements[0]
 
+    def _write(self, tree: exp.Expr, *, translated: bool) -> str:
+        """The statement's text, in which no text of the tree has become SQL."""
+        same = tamed(tree, translated=translated)
+        text = self._generate(tree)
+        if same is not None:
+            writer = writer_for(self.catalog.dialect)
+            if shape_of(self._generate(same), writer) != shape_of(text, writer):
+                raise Refusal("unsupported_syntax", "a text of the statement would be written as a part of it")
+        return text
+
     def _generate(self, tree: exp.Expr) -> str:
         if self.catalog.dialect == "postgres":
             # It takes no empty parentheses, which the generator writes.
@@ -220,6 +231,9 @@ class SqlGuard:
             )
         except SqlglotError as error:
             raise Refusal("unsupported", f"the statement cannot be translated: {_first_line(error)}") from None
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            # As with the parser: arguments in places where the generator does not look for them.
+            raise Refusal("unsupported", "the statement cannot be translated") from None
 
 
 def _write_object_agg(node: exp.JSONObjectAgg) -> None:

@@ -78,3 +78,41 @@ def test_whatever_node_holds_it(node: exp.Expr) -> None:
 def test_plain_words_stay(sql: str) -> None:
     verdict = SqlGuard(world_policy(), world()).check(sql)
     assert verdict.allowed, verdict.message
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SHA2_BINARY(note, '256(note), token FROM public.secrets --') FROM orders",
+        "SELECT SHA2(note, '256(note), (SELECT token FROM secrets), (') FROM orders",
+        "SELECT SHA2_HEX(note, '256 , x') FROM orders",
+    ],
+)
+def test_no_text_becomes_a_part_of_a_translation(sql: str) -> None:
+    functions = {**world().functions, "sha256": "immutable"}
+    guard = SqlGuard(world_policy(), world().model_copy(update={"functions": functions}))
+    assert guard.check(sql, "snowflake").code == "unsupported_syntax"
+    assert guard.check("SELECT SHA2_BINARY(note, '256') FROM orders", "snowflake").code != "unsupported_syntax"
+
+
+@pytest.mark.parametrize(
+    ("sql", "written_in"),
+    [
+        ("SELECT id FROM orders WHERE note = 'it''s -- (a) text, \\ ; $1' AND note LIKE '%''%'", "postgres"),
+        ("SELECT payload -> 'a b' ->> 'it''s', payload #>> '{a,\"b c\"}' FROM orders", "postgres"),
+        ("SELECT to_char(created_at, 'YYYY-MM-DD, HH24:MI:SS') AS \"a (b), c\" FROM orders", "postgres"),
+        ("SELECT note FROM orders WHERE created_at > '2026-01-01 10:00:00' AND note = 'it\\'s'", "bigquery"),
+        ("SELECT payload:\"a b\"::string FROM orders WHERE note = 'x, (y)'", "snowflake"),
+        ("SELECT created_at + INTERVAL '1 day' FROM orders WHERE note = 'a; b'", "duckdb"),
+    ],
+)
+def test_texts_may_hold_anything(sql: str, written_in: str) -> None:
+    verdict = SqlGuard(world_policy(), world()).check(sql, written_in)
+    assert verdict.allowed, verdict.message
+
+
+def test_a_generator_that_stumbles_refuses() -> None:
+    verdict = SqlGuard(world_policy(), world()).check(
+        "SELECT COMBINED_PARAMETERIZED_AGG(id, id, id) FROM orders", "duckdb"
+    )
+    assert not verdict.allowed
