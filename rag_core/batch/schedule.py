@@ -15,12 +15,25 @@ _FIELDS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
     ("month", 1, 12, _MONTHS),
     ("day of the week", 0, 7, _DAYS),
 )
+# Airflow's names for schedules, and what they stand for: whoever writes one is told what to write here.
+_PRESETS = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@quarterly": "0 0 1 */3 *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
 _PART = re.compile(r"^(?:(?P<all>\*)|(?P<low>\w+)(?:-(?P<high>\w+))?)(?:/(?P<step>\d+))?$")
 
 
 def check_cron(text: str) -> str:
     """The cron text with single spaces; raises ValueError with one line that names the field that is wrong."""
     parts = text.split()
+    if len(parts) == 1 and (preset := f"@{parts[0].lower().lstrip('@')}") in _PRESETS:
+        raise ValueError(f"a schedule has five fields: for {parts[0]} write {_PRESETS[preset]}")
     if len(parts) != len(_FIELDS):
         raise ValueError(f"a schedule has five fields (minute, hour, day, month, day of the week), not {len(parts)}")
     for part, (name, lowest, highest, names) in zip(parts, _FIELDS, strict=True):

@@ -21,6 +21,11 @@ def test_good_schedules(text: str) -> None:
         ("", "five fields"),
         ("* * * *", "five fields.*not 4"),
         ("* * * * * *", "not 6"),
+        ("@daily", r"^a schedule has five fields: for @daily write 0 0 \* \* \*$"),
+        (" @Weekly ", r"for @Weekly write 0 0 \* \* 0$"),
+        ("hourly", r"for hourly write 0 \* \* \* \*$"),
+        ("@once", "five fields.*not 1"),
+        ("@daily 5", "five fields.*not 2"),
         ("60 * * * *", "'60' is no minute"),
         ("* 24 * * *", "'24' is no hour"),
         ("* * 0 * *", "'0' is no day of the month"),
@@ -38,6 +43,16 @@ def test_good_schedules(text: str) -> None:
 def test_bad_schedules_name_the_field(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         check_cron(text)
+
+
+@pytest.mark.parametrize(
+    "preset", ["hourly", "daily", "midnight", "weekly", "monthly", "quarterly", "yearly", "annually"]
+)
+def test_what_is_proposed_for_a_name_is_a_schedule(preset: str) -> None:
+    with pytest.raises(ValueError, match="write") as refused:
+        check_cron(f"@{preset}")
+    proposed = str(refused.value).rpartition("write ")[2]
+    assert check_cron(proposed) == proposed
 
 
 @pytest.mark.parametrize("name", ["", "Mars/Olympus", "../etc/passwd", "/etc/passwd"])
