@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 from rag_core.datamodel.evidence import Passage
 from rag_core.workers.asks import Kind, counted_noun, counts, holds, kinds_asked, names_doer
-from rag_core.workers.evidence_validator import is_successor
+from rag_core.workers.evidence_validator import document_day, is_successor
+from rag_core.workers.figure_doubt import doubt_figure
 from rag_core.workers.units import Unit
 from rag_core.workers.wording import asked_words, quote_words
 from rag_core.workers.words import contains_name, content_words, find_names, plain
@@ -43,13 +44,21 @@ def words_held(question: str, passages: Sequence[Passage], quoted: Sequence[tupl
     shares = []
     for index, unit in quoted:
         passage = passages[index]
-        above = [passage.title, *passage.heading_path, str(passage.metadata.get("subject", "")), unit.heading]
-        present = {*quote_words(" ".join(above)), *quote_words(unit.shown)}
-        if unit.kind in ("row", "record") and _names_another(question, " ".join([*above, unit.shown])):
+        above = _above(passage, unit)
+        present = {*quote_words(above), *quote_words(unit.shown)}
+        if unit.kind in ("row", "record") and _names_another(question, f"{above} {unit.shown}"):
             shares.append(0.0)  # the row of somebody else
             continue
         shares.append(sum(weight for word, weight in weights.items() if word in present) / total if weights else 1.0)
     return shares
+
+
+def _above(passage: Passage, unit: Unit) -> str:
+    return " ".join([passage.title, *passage.heading_path, str(passage.metadata.get("subject", "")), unit.heading])
+
+
+def _dated(passage: Passage, unit: Unit) -> str:
+    return f"{_above(passage, unit)} {passage.path} {document_day(passage)}"
 
 
 def _names_another(question: str, text: str) -> bool:
@@ -100,6 +109,8 @@ def doubt_quotes(
         return confidence / 2, f"what is quoted does not speak of {about}"
     if (noun := counted_noun(question)) and not any(counts(unit.shown, noun) for _, unit in quoted):
         return confidence / 2, f"no sentence says how many {noun}"
+    if lacking_figure := doubt_figure(question, [(unit.shown, _dated(passages[at], unit)) for at, unit in quoted]):
+        return confidence / 2, lacking_figure
     if confidence < MIN_WORDS:
         return confidence, "what is quoted holds too little of what was asked"
     if replaced := _replaced(passages, quoted):
