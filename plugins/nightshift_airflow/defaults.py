@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -82,11 +83,17 @@ class BrokenBatchFile:
     problem: str
 
     @property
+    def batch(self) -> str | None:
+        """Name of the batch, None where no batch can be called as the file is."""
+        stem = Path(self.path).stem
+        return stem if _BATCH_NAME.match(stem) else None
+
+    @property
     def dag_id(self) -> str:
         """Id of the DAG that shows the problem: that of the batch, or one that no batch can have."""
+        if self.batch is not None:
+            return f"batch_{self.batch}"
         stem = Path(self.path).stem
-        if _BATCH_NAME.match(stem):
-            return f"batch_{stem}"
         digest = hashlib.sha256(stem.encode("utf-8", "surrogateescape")).hexdigest()[:6]
         return f"batch-{re.sub(r'[^A-Za-z0-9_.-]', '_', stem)}-{digest}"
 
@@ -120,6 +127,9 @@ def sort_batch_files(folder: Path | None = None) -> tuple[list[BatchFile], list[
 
 def read_batch_file(path: Path) -> BatchFile:
     """The head of one batch file. Raises ConfigurationError with one line where it is malformed."""
+    # Not at the top: the plugin imports this module whenever any Airflow process starts.
+    from rag_core.batch.schedule import check_cron, check_timezone  # noqa: PLC0415
+
     if not _BATCH_NAME.match(path.stem):
         raise ConfigurationError(
             f"{path.name}: a batch file is named with small letters, digits and _, such as nightly_review.yaml"
@@ -140,8 +150,8 @@ def read_batch_file(path: Path) -> BatchFile:
         batch=path.stem,
         title=_text(path, content, "title", path.stem),
         description=_text(path, content, "description", ""),
-        schedule=_text(path, content, "schedule", "") or None,
-        timezone=_text(path, content, "timezone", "UTC"),
+        schedule=_checked(path, "schedule", _text(path, content, "schedule", ""), check_cron) or None,
+        timezone=_checked(path, "timezone", _text(path, content, "timezone", "UTC"), check_timezone),
         owner=_text(path, content, "owner", "nightshift"),
         path=str(path),
         after=_after(path, content),
@@ -182,6 +192,14 @@ def _minutes(path: Path, content: dict[Any, Any], key: str) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
         raise ConfigurationError(f"{path.name}: {key} must be a number of minutes")
     return value
+
+
+def _checked(path: Path, key: str, text: str, check: Callable[[str], str]) -> str:
+    """The text as `nightshift batch validate` takes it, refused with the same words: Airflow has others for it."""
+    try:
+        return check(text) if text else text
+    except ValueError as error:
+        raise ConfigurationError(f"{path.name}: {key}: {error}") from None
 
 
 def _text(path: Path, content: dict[Any, Any], key: str, default: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nightshift_airflow.defaults import read_batch_file, read_batch_files, sort_batch_files
+from rag_core.batch.definition import read_batch
 from rag_core.errors import ConfigurationError
 from tests.dags.conftest import ROOT, Load
 
@@ -24,6 +25,9 @@ MALFORMED = {
     "empty": ("", "is not a mapping"),
     "number_as_schedule": ("title: x\nowner: y\nschedule: 3\n", "schedule must be text, not int"),
     "list_as_owner": ("title: x\nowner: [a, b]\n", "owner must be text, not list"),
+    "four_fields": ("title: x\nowner: y\nschedule: 0 5 * *\n", "schedule: a schedule has five fields .*, not 4$"),
+    "a_preset": ("title: x\nowner: y\nschedule: '@daily'\n", r"schedule: .*for @daily write 0 0 \* \* \*$"),
+    "no_zone": ("title: x\nowner: y\ntimezone: Mars/Base\n", "timezone: 'Mars/Base' is no time zone: use a name"),
     "bad_value": ("title: x\nowner: y\nwhen: 2026-13-45\n", "is not YAML"),
 }
 
@@ -83,6 +87,18 @@ def test_good_files_are_sorted_from_broken_ones(tmp_path: Path) -> None:
     assert [(file.dag_id, "torn.yaml is not YAML" in file.problem) for file in broken] == [("batch_torn", True)]
 
 
+def test_a_schedule_is_refused_with_the_words_of_the_validation(tmp_path: Path) -> None:
+    schedules = ["0 5 * *", "@daily", "99 3 * * *", "0 0 31 2 *", "every day"]
+    names = [f"batch_{number}" for number in range(len(schedules))]
+    texts = [GOOD.replace("0 3 * * *", schedule) for schedule in schedules]
+    _, broken = sort_batch_files(_write(tmp_path / "batches", **dict(zip(names, texts, strict=True))))
+
+    for file in broken:
+        _, (problem,) = read_batch(file.path)
+        assert file.problem == f"{Path(file.path).name}: {problem.key}: {problem.message}"
+    assert len(broken) == len(schedules)
+
+
 def test_the_repository_holds_no_broken_file() -> None:
     good, broken = sort_batch_files(ROOT / "config" / "batches")
     assert broken == []
@@ -106,7 +122,7 @@ def test_broken_files_leave_the_dags_of_the_others_alone(tmp_path: Path, load_da
     broken = {dag_id: dag for dag_id, dag in dags.items() if dag_id not in healthy}
     assert all(set(dag["tasks"]) == {"explain"} and dag["timetable"] == "NullTimetable" for dag in broken.values())
     assert "torn.yaml is not YAML" in broken.pop("batch_torn")["doc"]
-    assert "99 3 * * *" in broken.pop("batch_never")["doc"]
+    assert "never.yaml: schedule: '99' is no minute of a schedule" in broken.pop("batch_never")["doc"]
     assert "Mars/Base" in broken.pop("batch_nowhere")["doc"]
     ((dag_id, dag),) = broken.items()
     assert dag_id.startswith("batch-no_name-")

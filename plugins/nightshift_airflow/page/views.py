@@ -15,7 +15,7 @@ from cron_descriptor import (  # type: ignore[import-untyped]  # Airflow brings 
 )
 from markupsafe import Markup
 
-from nightshift_airflow.defaults import BatchFile
+from nightshift_airflow.defaults import BatchFile, BrokenBatchFile
 from rag_core.batch.manual import MANUAL_BATCH
 from rag_core.batch.records import AnswerRecord, RunHead, RunQuestion
 from rag_core.datamodel.drift import Change
@@ -33,17 +33,24 @@ _ALIGNED = ((' style="text-align:right"', ' class="number"'), (' style="text-ali
 
 @dataclass(frozen=True)
 class BatchCard:
-    """A batch of the folder, or one that ran once, with its last run."""
+    """A batch of the folder, or one that ran once, with its last run; `problem` says why it cannot run."""
 
     batch: str
     title: str
     owner: str
     schedule: str
     last: RunHead | None
+    problem: str = ""
 
 
-def batch_cards(files: Iterable[BatchFile], runs: Sequence[RunHead]) -> list[BatchCard]:
-    """A card for each batch, with the run of it that started last; `runs` are newest first."""
+def batch_cards(
+    files: Iterable[BatchFile], runs: Sequence[RunHead], broken: Iterable[BrokenBatchFile] = ()
+) -> list[BatchCard]:
+    """A card for each batch, with the run of it that started last; `runs` are newest first.
+
+    A broken file has a card of its own, named after its last run or the file: what it says itself is not relied on.
+    One that is named as no batch can be has none.
+    """
     last: dict[str, RunHead] = {}
     for run in runs:
         last.setdefault(run.batch, run)
@@ -57,6 +64,18 @@ def batch_cards(files: Iterable[BatchFile], runs: Sequence[RunHead]) -> list[Bat
         )
         for file in files
     }
+    for damaged in broken:
+        if damaged.batch is None:
+            continue
+        before = last.get(damaged.batch)
+        cards[damaged.batch] = BatchCard(
+            batch=damaged.batch,
+            title=before.title if before is not None else damaged.batch,
+            owner=before.owner if before is not None else "",
+            schedule="not scheduled",
+            last=before,
+            problem=damaged.problem,
+        )
     for batch, run in last.items():
         if batch not in cards and batch != MANUAL_BATCH:
             cards[batch] = BatchCard(

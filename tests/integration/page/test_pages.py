@@ -286,3 +286,26 @@ def test_a_store_of_another_version_is_one_line(services: Services, pg_server: E
             assert "run `nightshift up`" in check_page(reply.text).text
     finally:
         empty.close()
+
+
+def test_a_batch_whose_file_is_broken_says_so_on_the_first_page(
+    services: Services, log_in: Login, tmp_path: Path
+) -> None:
+    head = 'title: Orders\nowner: ann\nschedule: "{}"\nquestions:\n  - {{question_id: a, text: What is it?}}\n'
+    (tmp_path / "sound.yaml").write_text(head.format("0 5 * * *"), encoding="utf-8")
+    (tmp_path / "torn.yaml").write_text(head.format("0 5 * *"), encoding="utf-8")
+    settings = services.settings
+    batch = settings.batch.model_copy(update={"folder": tmp_path})
+    services.settings = settings.model_copy(update={"batch": batch})
+    try:
+        page = log_in("ada").get(f"{PREFIX}/").text
+    finally:
+        services.settings = settings
+    check_html(page)
+    broken = page[page.index("<h3>torn</h3>") :].partition("</li>")[0]
+    assert "Broken" in broken
+    assert "torn.yaml: schedule: a schedule has five fields" in unescape(broken)
+    assert "Has not run yet" not in broken
+    sound = page[page.index("<h3>Orders</h3>") :].partition("</li>")[0]
+    assert "Has not run yet" in sound
+    assert "Broken" not in sound

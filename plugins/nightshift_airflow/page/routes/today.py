@@ -32,7 +32,7 @@ def show_today(request: Request, person: Reader, page: Page) -> Response:
     """The first page."""
     good, broken = sort_batch_files(page.services.config_path(page.services.settings.batch.folder))
     runs = list_runs(page.store, limit=200)
-    batches = readable(person, batch_cards(good, [run for run in runs if run.batch != MANUAL_BATCH]))
+    batches = readable(person, batch_cards(good, [run for run in runs if run.batch != MANUAL_BATCH], broken))
     # Of batches that have no file any more, what they left still waits.
     names = {MANUAL_BATCH, *(run.batch for run in runs), *chain(*list_question_batches(page.store).values())}
     shown = {card.last.run_id for card in batches if card.last is not None}
@@ -43,7 +43,8 @@ def show_today(request: Request, person: Reader, page: Page) -> Response:
         "today.html.j2",
         active="today",
         batches=batches,
-        broken=broken,
+        # The others have a card that says what is wrong, for those who may see the batch.
+        broken=[file for file in broken if file.batch is None],
         work=count_open_work(
             page.store, page.services.run_date(), [name for name in names if person.may_read_batch(name)]
         ),

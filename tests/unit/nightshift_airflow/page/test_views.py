@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nightshift_airflow.defaults import BatchFile
+from nightshift_airflow.defaults import BatchFile, BrokenBatchFile
 from nightshift_airflow.page.views import (
     batch_cards,
     describe_schedule,
@@ -49,6 +49,17 @@ def test_each_batch_has_one_card_with_its_newest_run() -> None:
     assert cards["old"].schedule == "At 02:00, UTC"
     assert (cards["new"].last, cards["new"].schedule) == (None, "by hand")
     assert cards["gone"].schedule == "no file any more"
+
+
+def test_a_broken_file_has_a_card_that_says_why_and_keeps_the_last_run() -> None:
+    broken = [BrokenBatchFile(f"/b/{name}.yaml", f"{name}.yaml: schedule: bad") for name in ("ran", "new", "No Name")]
+    cards = {card.batch: card for card in batch_cards([_file("good")], [_run("ran", run_id="1")], broken)}
+    assert list(cards) == ["good", "ran", "new"]
+    assert cards["good"].problem == ""
+    assert (cards["ran"].title, cards["ran"].schedule) == ("Ran", "not scheduled")
+    assert cards["ran"].last is not None
+    assert cards["ran"].problem == "ran.yaml: schedule: bad"
+    assert (cards["new"].title, cards["new"].last, cards["new"].problem) == ("new", None, "new.yaml: schedule: bad")
 
 
 @pytest.mark.parametrize(
