@@ -98,7 +98,8 @@ def validate_command(
 ) -> None:
     """Check batch files without running them. Exit code 2 where one is not valid.
 
-    Columns that expectations name and results will not have are warned of, as far as they are known beforehand.
+    Columns that expectations name and results will not have are warned of, as far as they are known beforehand; where
+    the store runs and no chat model is set up, also words of questions that no rule understands.
     """
     valid: list[dict[str, Any]] = []
     invalid: list[dict[str, Any]] = []
@@ -108,7 +109,7 @@ def validate_command(
             if batch is None:
                 invalid.append({"file": str(path), "error": first_of(problems), "problems": problems})
             else:
-                warnings = _unknown_columns(services, batch)
+                warnings = _foreseen(services, batch)
                 count = len(batch.questions)
                 valid.append({"batch": batch.batch, "file": str(path), "questions": count, "warnings": warnings})
 
@@ -127,24 +128,35 @@ def validate_command(
         raise typer.Exit(2)
 
 
-def _unknown_columns(services: Services, batch: Batch) -> list[str]:
-    """What `find_unknown_columns` says of a batch; nothing is started for it, a store that does not run knows less."""
+def _foreseen(services: Services, batch: Batch) -> list[str]:
+    """What is known to go wrong before anything is asked: columns that will not be there, words that nobody reads.
+
+    Nothing is started for it; where the store does not run, less is known. With a chat model no word is beyond reading.
+    """
     from rag_core.batch.columns import ColumnForecast, find_unknown_columns  # noqa: PLC0415 - heavy
+    from rag_core.batch.wording import WordingForecast, find_unknown_words  # noqa: PLC0415 - heavy
     from rag_core.plans.store import PlanStore  # noqa: PLC0415
     from rag_core.provision import read_status  # noqa: PLC0415
     from rag_core.semantics.values import ValueIndex  # noqa: PLC0415 - heavy
 
-    if not any(question.headline or question.expectations for question in batch.questions):
-        return []
+    columns = any(question.headline or question.expectations for question in batch.questions)
     status = read_status(services.settings)
-    values, plans = ValueIndex(), None
+    known = status.running and status.migrated
+    words = known and not services.settings.chat_model_configured
+    if not (columns or words):
+        return []
     try:
-        if status.running and status.migrated:
-            values, plans = services.values, PlanStore(services.store)
-        forecast = ColumnForecast(services.semantic_model, values, services.run_date(), plans)
-        return list(find_unknown_columns(batch, forecast.of))
+        values, plans = (services.values, PlanStore(services.store)) if known else (ValueIndex(), None)
+        found: list[str] = []
+        if columns:
+            forecast = ColumnForecast(services.semantic_model, values, services.run_date(), plans)
+            found += find_unknown_columns(batch, forecast.of)
+        if words:
+            wording = WordingForecast(services.semantic_model, values, services.run_date(), plans)
+            found += find_unknown_words(batch, wording)
+        return found
     except NightshiftError as error:
-        return [f"the columns that expectations name were not looked up: {error}"]
+        return [f"the columns and words of its questions were not looked up: {error}"]
 
 
 def new_command(
