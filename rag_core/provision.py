@@ -21,6 +21,8 @@ from rag_core.settings import Settings
 logger = logging.getLogger(__name__)
 
 BI_ROLE = "nightshift_bi"
+# What is said of the embedded server where it does not run, in the place of an address.
+STOPPED = "embedded (stopped)"
 
 
 class ServiceStatus(Record):
@@ -90,11 +92,11 @@ def read_status(settings: Settings) -> ServiceStatus:
     if not settings.embedded_store:
         store = _external_store_dsn(settings)
     migrated, reachable, detail = _check_store(store)
-    warehouse = server.dsn(WAREHOUSE_DATABASE, READER_ROLE) if running else "embedded (stopped)"
+    warehouse = server.dsn(WAREHOUSE_DATABASE, READER_ROLE) if running else STOPPED
     if settings.warehouse.dsn is not None:
         warehouse = settings.warehouse.dsn.get_secret_value()
     return ServiceStatus(
-        store_dsn=masked_dsn(store) if store else "embedded (stopped)",
+        store_dsn=masked_dsn(store) if store else STOPPED,
         warehouse_dsn=masked_dsn(warehouse) if "://" in warehouse else warehouse,
         airflow_url=None,
         migrated=migrated,

@@ -8,7 +8,7 @@ from typing import Protocol
 import typer
 
 from rag_core.cli.output import JsonOption, console, emit
-from rag_core.provision import ServiceStatus, bring_up, read_status, take_down
+from rag_core.provision import STOPPED, ServiceStatus, bring_up, read_status, take_down
 from rag_core.settings import Settings, load_settings
 
 
@@ -34,13 +34,14 @@ def _with_airflow(status: ServiceStatus, settings: Settings) -> ServiceStatus:
     return status.model_copy(update={"airflow_url": urls[0] if urls else None})
 
 
-def _render(status: ServiceStatus) -> None:
+def _render(status: ServiceStatus, *, stopped: bool = False) -> None:
     # A server that does not run cannot tell whether it is migrated.
     state = f" (running, {'migrated' if status.migrated else 'not migrated'})" if status.running else ""
     console.print(f"Store      {status.store_dsn}{state}", soft_wrap=True)
     console.print(f"Warehouse  {status.warehouse_dsn}", soft_wrap=True)
     console.print(f"Airflow    {status.airflow_url or 'not running'}")
-    if status.detail:
+    # After `down` a server that does not run is what was asked for: no reason is given, as for a fault.
+    if status.detail and not (stopped and status.store_dsn == STOPPED):
         console.print(status.detail)
 
 
@@ -62,7 +63,7 @@ def register(app: typer.Typer) -> None:
             service.stop()
         take_down(settings)
         status = _with_airflow(read_status(settings), settings)
-        emit(status, as_json=as_json, render=lambda: _render(status))
+        emit(status, as_json=as_json, render=lambda: _render(status, stopped=True))
 
     @app.command()
     def status(as_json: JsonOption = False) -> None:
