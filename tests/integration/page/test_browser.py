@@ -158,6 +158,7 @@ def test_log_in_open_answer_approve_ask_see(browser: Chromium, airflow: AirflowS
     browser.wait_for(f"[...{FRAME}.images].every(i => i.complete && i.naturalWidth > 0)")
     # A plan is approved.
     _follow(browser, "nav a", "Plans")
+    _follow(browser, "nav.tabs a", "asked by hand")  # no batch asks it
     _follow(browser, "table a", "Another question?")
     _says(browser, "What it rests on")
     _follow(browser, "button", "Approve")
