@@ -25,6 +25,7 @@ _TOLD = re.compile(
 # A year by itself: that of a day or of an incident's id names no period.
 _YEAR_ASKED = re.compile(r"(?:\bFY ?|(?<![\w-]))((?:19|20)\d\d)(?![\w-])", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_COMPARED = re.compile(r"\((?:FY ?)?((?:19|20)\d\d):", re.IGNORECASE)
 # A number that counts or measures: not a year, a day of a month, or the number of a note, a level or a section.
 _NUMBER = re.compile(
     r"(?<![\w.,(-])[-(]?[$€£¥]?\s?\d[\d,]*(?:\.\d+)?(?=[^\w]|[a-z%]|$)|\b(?:nil|zero|no|none)\b", re.IGNORECASE
@@ -45,7 +46,7 @@ _COMPUTED = (
         re.compile(r"\b(?:sum|total\w*|aggregate\w*|combined|together|altogether)\b", re.IGNORECASE),
     ),
     (re.compile(r"\bpercent\w*", re.IGNORECASE), re.compile(r"%|\bper ?cent", re.IGNORECASE)),
-    (re.compile(r"\baverage\b", re.IGNORECASE), re.compile(r"\b(?:average|mean)\w*", re.IGNORECASE)),
+    (re.compile(r"\baverage\b", re.IGNORECASE), re.compile(r"\b(?:averag\w*|mean)\b", re.IGNORECASE)),
     (
         re.compile(r"\b(?:change|difference|increase|decrease|growth)\b", re.IGNORECASE),
         re.compile(
@@ -87,9 +88,14 @@ def doubt_figure(question: str, quotes: Sequence[tuple[str, str]]) -> str:
             if not telling:
                 return f"what is quoted tells no {found[0].lower()}"
     years = set(_YEAR_ASKED.findall(question))
-    if years and not any(years & set(_YEAR.findall(f"{above} {text}")) for text, above in telling):
+    if years and not any(years & _years_told(f"{above} {text}") for text, above in telling):
         return f"what is quoted holds no figure of {' or '.join(sorted(years))}"
     return ""
+
+
+def _years_told(text: str) -> set[str]:
+    """Years in a text, and the one after a year that stands in brackets for comparison: `was 12 (2018: 11)`."""
+    return {*_YEAR.findall(text), *(str(int(year) + 1) for year in _COMPARED.findall(text))}
 
 
 def _tells_number(text: str) -> bool:

@@ -18,6 +18,8 @@ from tests.evidence import passage
         ("What was the change in rent from 2018 to 2019?", ["Rent fell by 4% from 2018 to 2019."], ""),
         ("What was the impairment in 2019?", ["There was no impairment in 2019."], ""),
         ("What is the average rent?", ["The average rent is 12 dollars."], ""),
+        ("What was the average rate in FY 2019?", ["FY 2019 saw rates from 64 to 74, averaging at 70.07."], ""),
+        ("What was the rent in 2019?", ["Rent amounted to US$261,518 (2018: US$283,752)."], ""),
         # An explanation and the head of a table hold the words and no figure.
         ("What was the income tax in 2019?", ["Income tax includes what is owed abroad."], "holds no figure"),
         (
