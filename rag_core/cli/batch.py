@@ -19,6 +19,7 @@ from rag_core.datamodel.answer import Answer
 from rag_core.datamodel.question import Batch
 from rag_core.datamodel.report import BatchOutcome
 from rag_core.errors import ConfigurationError, NightshiftError
+from rag_core.reports.titles import count_words
 from rag_core.wiring import Services, open_services
 
 DateOption = Annotated[str | None, typer.Option("--date", help="Run date (YYYY-MM-DD).")]
@@ -325,8 +326,8 @@ def _render(outcome: BatchOutcome, *, pdf: bool) -> None:
         table.add_row(question.question_id, question.status, question.state, escape(shown))
     console.print(table)
     console.print(
-        f"{outcome.published} published, {outcome.quarantined} quarantined, {outcome.failed} failed, "
-        f"{outcome.needs_model} need a model."
+        f"{outcome.published} of {len(outcome.questions)} published, {outcome.quarantined} quarantined, "
+        f"{outcome.failed} failed, {outcome.needs_model} {count_words('needs_model', outcome.needs_model)}."
     )
     for name, path in report_files(outcome, pdf=pdf).items():
         console.print(f"{name}: {path}", soft_wrap=True, highlight=False, markup=False)

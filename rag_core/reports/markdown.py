@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rag_core.reports.bundle import AnsweredQuestion, History, PastValue, RunBundle
 from rag_core.reports.numbers import describe_change, format_value
 from rag_core.reports.rows import heading_of
-from rag_core.reports.titles import STATE_TITLES, title_of
+from rag_core.reports.titles import count_states, title_of
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")
 # A quoted passage longer than this is cut: the HTML report and the document itself have the whole.
@@ -36,9 +36,9 @@ def _lines(bundle: RunBundle, history: History) -> Iterator[str]:
     yield ""
     yield f"As of {bundle.run_date.isoformat()} · owner {plain_line(batch.owner)}"
     yield ""
-    states = [item.outcome.state for item in bundle.items]
-    counts = [f"{states.count(state)} {title.lower()}" for state, title in STATE_TITLES.items() if state in states]
-    yield f"{len(states)} questions: {', '.join(counts)}."
+    found = count_states((item.outcome.state, item.answer.status) for item in bundle.items)
+    counts = ", ".join(f"{count} {words}" for _, count, words in found)
+    yield f"{len(bundle.items)} question{'' if len(bundle.items) == 1 else 's'}: {counts}."
     yield ""
     for item in bundle.items:
         yield from _question_lines(item, history.get(item.question.question_id, ()))

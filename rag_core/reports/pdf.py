@@ -19,7 +19,7 @@ from rag_core.reports.markup import plain_excerpt
 from rag_core.reports.numbers import format_value
 from rag_core.reports.render import question_view
 from rag_core.reports.rows import clean_text, headings_below
-from rag_core.reports.titles import STATE_TITLES, VERDICT_TITLES
+from rag_core.reports.titles import VERDICT_TITLES, count_states
 
 _TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
 # Paper is for reading: the HTML report and the tables have every row and the whole passage.
@@ -79,7 +79,7 @@ def _template() -> bytes:
 
 def _document(bundle: RunBundle, history: History) -> dict[str, Any]:
     items = [question_view(item, history.get(item.question.question_id, ())) for item in bundle.items]
-    states = [item.outcome.state for item in bundle.items]
+    counts = count_states((item.outcome.state, item.answer.status) for item in bundle.items)
     batch, usage = bundle.batch, bundle.usage
     cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd is not None else ""
     return {
@@ -94,8 +94,8 @@ def _document(bundle: RunBundle, history: History) -> dict[str, Any]:
             )
             if part
         ),
-        "counts": [f"{len(states)} question{'' if len(states) == 1 else 's'}"]
-        + [f"{states.count(state)} {title.lower()}" for state, title in STATE_TITLES.items() if state in states],
+        "counts": [f"{len(items)} question{'' if len(items) == 1 else 's'}"]
+        + [f"{count} {words}" for _, count, words in counts],
         "items": [_item(view) for view in items],
         "foot": f"Run {bundle.run_id} · finished {bundle.finished_at:%Y-%m-%d %H:%M} UTC · {usage.model_calls} model "
         f"calls, {usage.prompt_tokens + usage.completion_tokens} tokens{cost}",

@@ -18,7 +18,7 @@ from rag_core.reports.markup import answer_html, passage_html, plain_excerpt
 from rag_core.reports.numbers import describe_change, format_value
 from rag_core.reports.rows import clean_text, heading_of, headings_below, meanings_of, with_unit
 from rag_core.reports.sparkline import draw_sparkline
-from rag_core.reports.titles import STATE_TITLES, VERDICT_TITLES, title_of
+from rag_core.reports.titles import VERDICT_TITLES, count_states, title_of
 
 MAX_TABLE_ROWS = 100
 MAX_SUMMARY = 170
@@ -32,17 +32,13 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe
 def render_html(bundle: RunBundle, history: History) -> str:
     """The report. `history` holds earlier headline values by question, oldest first."""
     items = [question_view(item, history.get(item.question.question_id, ())) for item in bundle.items]
-    counts = {state: sum(item.outcome.state == state for item in bundle.items) for state in STATE_TITLES}
-    partial = sum(item.outcome.state == "published" and item.answer.status != "answered" for item in bundle.items)
     text = (
         _environment()
         .get_template("report.html.j2")
         .render(
             bundle=bundle,
             items=items,
-            counts=counts,
-            partial=partial,
-            state_titles=STATE_TITLES,
+            counts=count_states((item.outcome.state, item.answer.status) for item in bundle.items),
             verdict_titles=VERDICT_TITLES,
         )
     )

@@ -10,7 +10,7 @@ from rag_core.datamodel.base import Record
 from rag_core.datamodel.question import Batch
 from rag_core.datamodel.report import BatchOutcome, QuestionOutcome
 from rag_core.reports.rows import clean_text, plain_title
-from rag_core.reports.titles import STATE_TITLES, title_of
+from rag_core.reports.titles import count_states, count_words, title_of
 
 MAX_LINES = 60
 MAX_ANSWER = 220
@@ -82,16 +82,7 @@ def summarise_run(batch: Batch, outcome: BatchOutcome) -> RunSummary:
     """The run's summary; troubled questions come first. What the checks kept back is named, never shown."""
     titles = {question.question_id: plain_title(question) for question in batch.questions}
     ordered = sorted(outcome.questions, key=lambda item: item.state == "published")
-    counts = ", ".join(
-        f"{count} {STATE_TITLES[state].lower()}"
-        for state, count in (
-            ("published", outcome.published),
-            ("quarantined", outcome.quarantined),
-            ("failed", outcome.failed),
-            ("needs_model", outcome.needs_model),
-        )
-        if count
-    )
+    counts = _counts(outcome)
     lines = tuple(
         SummaryLine(
             question_id=item.question_id,
@@ -108,6 +99,16 @@ def summarise_run(batch: Batch, outcome: BatchOutcome) -> RunSummary:
         lines=lines,
         left_out=max(0, len(ordered) - MAX_LINES),
     )
+
+
+def _counts(outcome: BatchOutcome) -> str:
+    """`0 of 2 published, 1 kept back, 1 needs a chat model`; where all was published, only how many."""
+    found = count_states((item.state, item.status) for item in outcome.questions)
+    if any(state != "published" for state, _, _ in found):
+        published = [words for state, _, words in found if state == "published"] or [count_words("published", 0)]
+        whole = [f"{outcome.published} of {len(outcome.questions)} {published[0]}"]
+        return ", ".join(whole + [f"{count} {words}" for state, count, words in found if state != "published"])
+    return ", ".join(f"{count} {words}" for _, count, words in found)
 
 
 def describe_late_run(batch: Batch, *, minutes: int, run_id: str) -> RunSummary:

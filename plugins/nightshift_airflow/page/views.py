@@ -25,7 +25,7 @@ from rag_core.reports.bundle import AnsweredQuestion, Review
 from rag_core.reports.charts import ChartSpec, choose_chart, describe_chart
 from rag_core.reports.numbers import describe_change, format_value
 from rag_core.reports.render import question_view
-from rag_core.reports.titles import title_of
+from rag_core.reports.titles import count_words, title_of
 
 # An alignment that Markdown gives a cell comes as a style, which the page forbids; as a class it means the same.
 _ALIGNED = ((' style="text-align:right"', ' class="number"'), (' style="text-align:left"', ""))
@@ -108,8 +108,20 @@ def run_badge(run: RunHead) -> tuple[str, str]:
     if run.outcome.get("quarantined"):
         return "quarantined", f"{run.outcome['quarantined']} kept back"
     if run.outcome.get("needs_model"):
-        return "needs_model", f"{run.outcome['needs_model']} need a model"
+        return "needs_model", f"{run.outcome['needs_model']} {count_words('needs_model', run.outcome['needs_model'])}"
     return "answered", "Done"
+
+
+def run_counts(run: RunHead) -> str:
+    """What came of a run in a line: `0 of 2 answers published, 1 kept back, 1 needs a chat model`."""
+    if run.outcome.get("published") is None:
+        return f"{run.answered} of {run.questions} questions answered"
+    others = [
+        f"{run.outcome[state]} {count_words(state, run.outcome[state])}"
+        for state in ("quarantined", "failed", "needs_model")
+        if run.outcome.get(state)
+    ]
+    return ", ".join([f"{run.outcome['published']} of {run.questions} answers published", *others])
 
 
 def question_badge(question: RunQuestion) -> tuple[str, str]:

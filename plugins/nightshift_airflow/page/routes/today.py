@@ -13,7 +13,7 @@ from nightshift_airflow.defaults import sort_batch_files
 from nightshift_airflow.page.auth import Reader
 from nightshift_airflow.page.render import render, render_error
 from nightshift_airflow.page.routes.parts import Page, RunId, permitted_run, readable
-from nightshift_airflow.page.views import batch_cards, headline_of, question_badge, run_badge, summary_of
+from nightshift_airflow.page.views import batch_cards, headline_of, question_badge, run_badge, run_counts, summary_of
 from rag_core.batch.manual import MANUAL_BATCH
 from rag_core.batch.records import count_open_work, list_question_batches, list_runs
 from rag_core.batch.review import list_held_answers
@@ -51,6 +51,7 @@ def show_today(request: Request, person: Reader, page: Page) -> Response:
         earlier=readable(person, earlier)[:20],
         asked=readable(person, [run for run in runs if run.batch == MANUAL_BATCH])[:10],
         run_badge=run_badge,
+        run_counts=run_counts,
     )
 
 

@@ -17,6 +17,7 @@ from nightshift_airflow.page.views import (
     hurt_names,
     question_badge,
     run_badge,
+    run_counts,
     summary_of,
 )
 from rag_core.batch.records import RunHead, RunQuestion
@@ -77,12 +78,29 @@ def test_a_schedule_is_said_in_words(cron: str, words: str) -> None:
         ({"state": "failed"}, ("failed", "Failed")),
         ({"outcome": {"failed": 1, "quarantined": 2}}, ("failed", "1 failed")),
         ({"outcome": {"failed": 0, "quarantined": 2}}, ("quarantined", "2 kept back")),
-        ({"outcome": {"needs_model": 3}}, ("needs_model", "3 need a model")),
+        ({"outcome": {"needs_model": 3}}, ("needs_model", "3 need a chat model")),
+        ({"outcome": {"needs_model": 1}}, ("needs_model", "1 needs a chat model")),
         ({"outcome": {"published": 3}}, ("answered", "Done")),
     ],
 )
 def test_a_run_is_known_by_the_worst_of_it(fields: dict[str, Any], badge: tuple[str, str]) -> None:
     assert run_badge(_run("b", **fields)) == badge
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        ({}, "3 of 3 questions answered"),
+        ({"published": 3, "quarantined": 0, "failed": 0, "needs_model": 0}, "3 of 3 answers published"),
+        (
+            {"published": 0, "quarantined": 1, "failed": 1, "needs_model": 1},
+            "0 of 3 answers published, 1 kept back, 1 failed, 1 needs a chat model",
+        ),
+        ({"published": 1, "needs_model": 2}, "1 of 3 answers published, 2 need a chat model"),
+    ],
+)
+def test_a_run_says_all_that_came_of_it(outcome: dict[str, int], words: str) -> None:
+    assert run_counts(_run("b", outcome=outcome)) == words
 
 
 def test_a_question_is_known_by_what_became_of_it() -> None:
