@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rag_core.reports.bundle import AnsweredQuestion, History, PastValue, RunBundle
 from rag_core.reports.numbers import describe_change, format_value
-from rag_core.reports.rows import heading_of
+from rag_core.reports.rows import heading_of, headline_row
 from rag_core.reports.titles import count_states, title_of
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")
@@ -89,6 +89,8 @@ def _headline(item: AnsweredQuestion, past: tuple[PastValue, ...]) -> str:
     answer = item.answer
     if answer.headline_value is None or item.outcome.state != "published":
         return ""
+    row = headline_row(item.question, answer.sql)
     text = f" · {plain_line(format_value(answer.headline_value, unit=answer.headline_unit))}"
+    text += f" – {plain_line(row)}" if row else ""
     change = describe_change(answer.headline_value, past[-1].value) if past else None
     return f"{text} ({change} since {past[-1].run_date.isoformat()})" if change else text

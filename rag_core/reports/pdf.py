@@ -107,15 +107,16 @@ def _item(view: dict[str, Any]) -> dict[str, Any]:
     kept_back = outcome.state == "quarantined"
     body = [] if kept_back else text_blocks(answer.text)
     headline = view["headline"] or ""
+    row = view["headline_row"]
     change = f"{view['change']} since {view['change_since'].isoformat()}" if view["change"] else ""
     return {
         "title": view["title"],
         "asked": view["asked"],
         "badge": view["badge_title"],
         "kind": view["badge"],
-        "glance": headline or view["summary"],
+        "glance": (f"{headline} ({row})" if row else headline) or view["summary"],
         "headline": headline,
-        "change": change,
+        "change": " · ".join(part for part in (row, change) if part),
         "notices": list(_notices(view)),
         # Paper goes on to others: what the checks kept back is in the HTML report for whoever decides.
         "body": body,

@@ -16,7 +16,7 @@ from rag_core.reports.bundle import AnsweredQuestion, History, PastValue, RunBun
 from rag_core.reports.charts import choose_chart, data_uri, describe_chart, draw_chart
 from rag_core.reports.markup import answer_html, passage_html, plain_excerpt
 from rag_core.reports.numbers import describe_change, format_value
-from rag_core.reports.rows import clean_text, heading_of, headings_below, meanings_of, with_unit
+from rag_core.reports.rows import clean_text, heading_of, headings_below, headline_row, meanings_of, with_unit
 from rag_core.reports.sparkline import draw_sparkline
 from rag_core.reports.titles import VERDICT_TITLES, count_states, title_of
 
@@ -87,6 +87,7 @@ def question_view(item: AnsweredQuestion, past: tuple[PastValue, ...], *, draw: 
         "summary": _summary(item),
         "body": Markup(answer_html(answer.text, anchor=anchor, markers=markers)),
         "headline": headline,
+        "headline_row": headline_row(item.question, answer.sql) if headline is not None else "",
         "change": change,
         "change_since": values[-1].run_date if values else None,
         "spark": _sparkline(item, values, decimals) if headline is not None else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -12,6 +12,7 @@ from rag_core.datamodel.evidence import ColumnMeaning, Passage, SqlEvidence
 from rag_core.datamodel.query import cell_to_json
 from rag_core.datamodel.question import Batch, Question
 from rag_core.reports.bundle import AnsweredQuestion, RunBundle
+from rag_core.reports.numbers import format_value
 
 # A report table is no copy of the warehouse: this many rows of each result are kept as cells.
 MAX_CELL_ROWS = 1_000
@@ -193,6 +194,29 @@ def meanings_of(evidence: SqlEvidence) -> list[ColumnMeaning]:
         known.get(column.name) or ColumnMeaning(name=column.name, label=column.name.replace("_", " ").capitalize())
         for column in evidence.result.columns
     ]
+
+
+def headline_row(question: Question, evidence: Sequence[SqlEvidence]) -> str:
+    """Which row a named headline is of, such as `Direct, the first of 4 rows`; empty where its result has one row.
+
+    Without it the first value of several would be taken for their total.
+    """
+    for item in evidence:
+        names = [column.name for column in item.result.columns]
+        if question.headline not in names or not item.result.rows:
+            continue
+        if item.result.row_count == 1:
+            return ""
+        kinds = zip(item.result.rows[0], meanings_of(item), strict=True)
+        labels = [format_value(cell) for cell, meaning in kinds if _names_row(cell, meaning, question.headline)]
+        return ", ".join([*labels, f"the first of {item.result.row_count} rows"])
+    return ""
+
+
+def _names_row(cell: Any, meaning: ColumnMeaning, headline: str | None) -> bool:
+    if meaning.name == headline or cell is None:
+        return False
+    return meaning.role in ("dimension", "time") or (meaning.role == "other" and isinstance(cell, str | date))
 
 
 def with_unit(meaning: ColumnMeaning) -> str:
