@@ -56,8 +56,18 @@ def test_the_page_is_found_where_airflow_lives_below_a_path(tmp_path: Path) -> N
     assert found["prefix"] == "/nightshift"
 
 
+# Only the package made for the test counts: the one that the tests run in is installed too, with its own entry points.
 LOADED = """
-import json
+import json, pathlib, sys
+from importlib import metadata as own
+if sys.version_info < (3, 12):
+    import importlib_metadata as own  # what Airflow asks there
+site, every = pathlib.Path(sys.argv[1]), own.distributions
+own.distributions = lambda **given: [
+    each
+    for each in every(**given)
+    if each.metadata["Name"] != "nightshift-analytics" or pathlib.Path(each.locate_file("")) == site
+]
 from airflow import plugins_manager
 plugins, errors = plugins_manager._get_plugins()
 names, sources = sorted(each.name for each in plugins), sorted({str(each.source) for each in plugins})
@@ -85,7 +95,11 @@ def test_airflow_registers_page_and_pools_once(tmp_path: Path, installed: bool, 
         "PATH": "/usr/bin:/bin",
     }
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", LOADED], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-W", "ignore", "-c", LOADED, str(tmp_path / "site")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     names, sources, errors = json.loads(done.stdout.splitlines()[-1])
