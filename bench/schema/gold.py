@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import csv
-import itertools
-import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from rag_core.evaluation.sql_questions import read_gold
 from rag_core.policy.sql_guard import SqlGuard
 
 
@@ -28,21 +26,6 @@ class Reading(NamedTuple):
     joins: frozenset[tuple[str, str]]
 
 
-def variants(cell: str) -> Iterator[str]:
-    """The statements of one cell: several may stand in it, and `{a, b}` means any choice of those columns."""
-    for part in re.split(r";\s*(?=(?:SELECT|WITH|\(|$))", cell.strip(), flags=re.IGNORECASE):
-        choice = re.search(r"\{([^{}]+)\}", part)
-        if choice is None:
-            if part.strip():
-                yield part.strip()
-            continue
-        columns = [column.strip() for column in choice[1].split(",")]
-        for size in range(1, len(columns) + 1):
-            for chosen in itertools.combinations(columns, size):
-                text = ", ".join(chosen)
-                yield part.strip().replace(choice[0], text).replace("{}", text)
-
-
 def questions(folder: Path) -> list[GoldQuestion]:
     """The questions with gold SQL for PostgreSQL, each text once a database."""
     found: dict[tuple[str, str], dict[str, None]] = {}
@@ -53,7 +36,7 @@ def questions(folder: Path) -> list[GoldQuestion]:
             for row in csv.DictReader(file):
                 if row.get("query"):
                     key = row["db_name"], row["question"]
-                    found.setdefault(key, {}).update(dict.fromkeys(variants(row["query"])))
+                    found.setdefault(key, {}).update(dict.fromkeys(read_gold(row["query"])))
     return [GoldQuestion(database, text, tuple(sql)) for (database, text), sql in sorted(found.items()) if sql]
 
 

@@ -20,9 +20,9 @@ from bench.schema.gold import questions
 from rag_core.policy.sql_guard import SqlGuard
 
 
-def _seconds(work: Callable[[], object]) -> float:
+def _seconds(work: Callable[[str], object], sql: str) -> float:
     started = time.process_time()
-    work()
+    work(sql)
     return time.process_time() - started
 
 
@@ -45,8 +45,8 @@ def main() -> None:
             guard.check("SELECT 1")
         for question in questions(data / "defog"):
             for sql in question.statements:
-                plain = _seconds(lambda: _read_and_write(sql))  # noqa: B023 - called at once
-                guarded.append(_seconds(lambda: guards[question.database].check(sql)))  # noqa: B023 - called at once
+                plain = _seconds(_read_and_write, sql)
+                guarded.append(_seconds(guards[question.database].check, sql))
                 ratios.append(guarded[-1] / max(plain, 1e-6))
         for warehouse in warehouses.values():
             warehouse.close()

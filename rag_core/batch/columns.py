@@ -11,6 +11,7 @@ import sqlglot
 from sqlglot import exp
 
 from rag_core.batch.dates import date_values
+from rag_core.batch.file import fill_placeholders
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.plan import SqlStep
 from rag_core.datamodel.question import Batch, Question
@@ -52,9 +53,7 @@ class ColumnForecast:
 
     def of(self, question: Question) -> KnownColumns | None:
         """The columns of the question's first result, None where nothing says them beforehand."""
-        text = question.text
-        for name, value in {**date_values(self._run_date), **question.parameters}.items():
-            text = text.replace("{" + name + "}", str(value))
+        text = fill_placeholders(question.text, {**date_values(self._run_date), **question.parameters})
         kept = self._plans.find(question_key(text)) if self._plans is not None else None
         if kept is not None:
             step = next((step for step in kept.plan.steps if isinstance(step, SqlStep)), None)
@@ -87,7 +86,7 @@ def selected_names(sql: str, dialect: str) -> tuple[str, ...]:
         parsed = sqlglot.parse_one(sql, dialect=dialect)
     except sqlglot.errors.SqlglotError:
         return ()
-    if not isinstance(parsed, exp.Query) or any(True for _ in parsed.find_all(exp.Star) if parsed.is_star):
+    if not isinstance(parsed, exp.Query) or parsed.is_star:
         return ()
     names = tuple(parsed.named_selects)
     return names if all(names) else ()

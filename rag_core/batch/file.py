@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Mapping
 from datetime import date
 from itertools import product
 from typing import Annotated, Any
@@ -163,7 +164,7 @@ def expand_entry(entry: QuestionEntry) -> list[Question]:
     questions: dict[str, Question] = {}
     for values in product(*entry.for_each.values()):
         chosen = dict(zip(names, values, strict=True))
-        question_id = _fill(entry.question_id, {name: _slug(value) for name, value in chosen.items()})
+        question_id = fill_placeholders(entry.question_id, {name: _slug(value) for name, value in chosen.items()})
         if not re.match(IDENTIFIER, question_id):
             raise ValueError(f"{question_id!r} is no id: use lower-case letters, digits and _")
         if question_id in questions:
@@ -171,8 +172,8 @@ def expand_entry(entry: QuestionEntry) -> list[Question]:
         parameters = {**entry.parameters, **chosen}
         questions[question_id] = Question(
             question_id=question_id,
-            text=_fill(entry.text, parameters),
-            title=_fill(entry.title, parameters) if entry.title is not None else None,
+            text=fill_placeholders(entry.text, parameters),
+            title=fill_placeholders(entry.title, parameters) if entry.title is not None else None,
             parameters=parameters,
             expectations=entry.expectations,
             chart=entry.chart,
@@ -194,7 +195,8 @@ def schema_text() -> str:
     return json.dumps(batch_schema(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def _fill(text: str, values: dict[str, Any]) -> str:
+def fill_placeholders(text: str, values: Mapping[str, Any]) -> str:
+    """The text with each `{name}` that has a value replaced by it; others stay."""
     return _PLACEHOLDER.sub(lambda match: str(values[match[1]]) if match[1] in values else match[0], text)
 
 

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from rag_core.batch.budget import exhausted
 from rag_core.batch.dates import date_values
+from rag_core.batch.file import fill_placeholders
 from rag_core.batch.gate import Choice, Gate, HeldQuestion, SchemaGate
 from rag_core.batch.headline import with_headline
 from rag_core.batch.turns import in_turns, part
@@ -365,11 +366,8 @@ def _dump(value: Any) -> str:
 def _not_answered(
     question: Question, run_date: date, run_id: str, reason: str, *, status: Literal["failed", "paused"] = "failed"
 ) -> Answer:
-    text = question.text
-    for name, value in date_values(run_date).items():
-        text = text.replace("{" + name + "}", value)
     return Answer(
-        question=text,
+        question=fill_placeholders(question.text, date_values(run_date)),
         question_id=question.question_id,
         run_date=run_date,
         status=status,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from rag_core.batch.dates import date_values
+from rag_core.batch.file import fill_placeholders
 from rag_core.datamodel.question import Batch, Question
 from rag_core.plans.fingerprint import question_key
 from rag_core.plans.store import PlanStore
@@ -31,9 +32,7 @@ class WordingForecast:
 
     def of(self, question: Question) -> str | None:
         """What is not understood of a question after figures, None where nothing is or documents are asked."""
-        text = question.text
-        for name, value in {**date_values(self._run_date), **question.parameters}.items():
-            text = text.replace("{" + name + "}", str(value))
+        text = fill_placeholders(question.text, {**date_values(self._run_date), **question.parameters})
         if self._plans is not None and self._plans.find(question_key(text)) is not None:
             return None
         plan, _ = self._planner.plan(text, self._run_date)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from rag_core.datamodel.answer import Answer
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.plan import Plan, SqlStep
 from rag_core.evaluation.faults import KINDS, FaultScore, PlantedFault, Standing, judge_answer
+from rag_core.evaluation.score_files import read_scores
 from rag_core.graph.build import Orchestrator
 from rag_core.graph.caches import NoDocuments
 from rag_core.graph.state import Request
@@ -93,7 +93,7 @@ def run_faults(
     A column's fault is planted behind the back of a process that has read the schema; a case whose fault the database
     does not let in, such as the type of a partition's key, is left out and the next one of its kind taken.
     """
-    kept = _read(path)
+    kept = {score.case_id: score for score in read_scores(path, FaultScore)}
     scores: list[FaultScore] = []
     quota = {kind: (size + place) // len(KINDS) for place, kind in enumerate(reversed(KINDS))}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -202,14 +202,3 @@ def _plant(dsn: str, case: PlantedFault, catalog: Catalog) -> bool:
         # A key, a partition or a constraint stands in the way.
         return False
     return True
-
-
-def _read(path: Path) -> dict[str, FaultScore]:
-    found: dict[str, FaultScore] = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        try:
-            score = FaultScore.model_validate(json.loads(line))
-        except ValueError:
-            continue  # a line that was cut off
-        found[score.case_id] = score
-    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -12,19 +11,7 @@ from statistics import fmean, quantiles
 from rag_core.datamodel.answer import Answer
 from rag_core.evaluation.hybrid_questions import ROUTES, HybridQuestion
 from rag_core.evaluation.hybrid_scoring import HybridScore, score_hybrid
-
-
-def read_scores(path: Path) -> list[HybridScore]:
-    """The scores kept in a file, one JSON object a line; a line that was cut off is left out."""
-    if not path.exists():
-        return []
-    scores = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            scores.append(HybridScore.model_validate(json.loads(line)))
-        except ValueError:
-            continue
-    return scores
+from rag_core.evaluation.score_files import read_scores
 
 
 def run_hybrid(
@@ -35,7 +22,7 @@ def run_hybrid(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[HybridScore]:
     """Scores of every question; what `path` holds already is not asked again."""
-    kept = read_scores(path)
+    kept = read_scores(path, HybridScore)
     done = {score.question_id for score in kept}
     wanted = {question.question_id for question in questions}
     work = [question for question in questions if question.question_id not in done]

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, quantiles
 
 from rag_core.evaluation.questions import EvalQuestion
+from rag_core.evaluation.score_files import read_scores
 from rag_core.evaluation.scoring import Score, score_answer
 from rag_core.evaluation.systems import System
 
 TIERS = ("simple", "moderate", "complex")
-
-
-def read_scores(path: Path) -> list[Score]:
-    """The scores kept in a file, one JSON object a line; a last line that was cut off is left out."""
-    if not path.exists():
-        return []
-    scores = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            scores.append(Score.model_validate(json.loads(line)))
-        except ValueError:
-            continue
-    return scores
 
 
 def run_questions(
@@ -36,7 +23,7 @@ def run_questions(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Score]:
     """Scores of every question by every system; what `path` holds already is not asked again."""
-    kept = read_scores(path)
+    kept = read_scores(path, Score)
     done = {(score.system, score.question_id) for score in kept}
     wanted = {(system, question.question_id) for system in systems for question in questions}
     work = [(question, name) for question in questions for name in systems if (name, question.question_id) not in done]

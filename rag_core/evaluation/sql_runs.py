@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Literal
 
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.query import QueryResult
+from rag_core.evaluation.score_files import read_scores
 from rag_core.evaluation.sql_databases import EvalDatabase
 from rag_core.evaluation.sql_match import holds_result, same_result
 from rag_core.evaluation.sql_questions import SqlQuestion
@@ -44,19 +44,6 @@ class SqlScore(Record):
     seconds: float
 
 
-def read_scores(path: Path) -> list[SqlScore]:
-    """The scores kept in a file, one JSON object a line; a line that was cut off is left out."""
-    if not path.exists():
-        return []
-    scores = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            scores.append(SqlScore.model_validate(json.loads(line)))
-        except ValueError:
-            continue
-    return scores
-
-
 def run_sql_questions(
     questions: Sequence[SqlQuestion],
     open_database: Callable[[str], EvalDatabase],
@@ -69,7 +56,7 @@ def run_sql_questions(
 
     Questions are asked database by database and system by system, so that the stable part of a prompt is read once.
     """
-    kept = read_scores(path)
+    kept = read_scores(path, SqlScore)
     done = {(score.system, score.question_id) for score in kept}
     wanted = {(name, question.question_id) for name in systems for question in questions}
     total, number = len(wanted - done), 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +16,7 @@ from rag_core.connectors.warehouses import open_warehouse
 from rag_core.datamodel.catalog import Catalog, CatalogColumn, CatalogTable
 from rag_core.datamodel.query import GuardedSql, Limits
 from rag_core.errors import QueryFault
+from rag_core.evaluation.sql_questions import read_gold
 from rag_core.policy.rules import Policy
 from rag_core.policy.sql_guard import SqlGuard
 
@@ -29,21 +28,6 @@ pytestmark = pytest.mark.integration
 FOLDING = {"postgres": str.lower, "snowflake": str.upper, "bigquery": str}
 
 
-def variants(cell: str) -> Iterator[str]:
-    """The statements of one cell: several may stand in it, and `{a, b}` means any choice of those columns."""
-    for part in re.split(r";\s*(?=(?:SELECT|WITH|\(|$))", cell.strip(), flags=re.IGNORECASE):
-        choice = re.search(r"\{([^{}]+)\}", part)
-        if choice is None:
-            if part.strip():
-                yield part.strip()
-            continue
-        columns = [column.strip() for column in choice[1].split(",")]
-        for size in range(1, len(columns) + 1):
-            for chosen in itertools.combinations(columns, size):
-                text = ", ".join(chosen)
-                yield part.strip().replace(choice[0], text).replace("{}", text)
-
-
 def gold(folder: Path, dialect: str) -> list[tuple[str, str]]:
     """Database and statement, each once."""
     found: dict[tuple[str, str], None] = {}
@@ -53,7 +37,7 @@ def gold(folder: Path, dialect: str) -> list[tuple[str, str]]:
             continue
         with path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
-                found.update(dict.fromkeys((row["db_name"], sql) for sql in variants(row["query"])))
+                found.update(dict.fromkeys((row["db_name"], sql) for sql in read_gold(row["query"])))
     return list(found)
 
 

@@ -17,8 +17,9 @@ from rag_core.evaluation.hybrid_questions import (
     sample_questions,
     tables_file,
 )
-from rag_core.evaluation.hybrid_runs import read_scores, run_hybrid, summarise_hybrid
-from rag_core.evaluation.hybrid_scoring import holds_gold, is_exact, score_hybrid, token_f1
+from rag_core.evaluation.hybrid_runs import run_hybrid, summarise_hybrid
+from rag_core.evaluation.hybrid_scoring import HybridScore, holds_gold, is_exact, score_hybrid, token_f1
+from rag_core.evaluation.score_files import read_scores
 from tests.evidence import sql_evidence
 
 
@@ -171,7 +172,7 @@ def test_a_run_goes_on_where_it_stopped_and_counts_each_verdict(tmp_path: Path) 
     assert asked == ["0", "1", "2", "3"]
     assert [score.verdict for score in scores] == ["right", "wrong", "partial", "nothing"]
     assert [score.f1 for score in scores] == [1.0, 0.0, 0.5, 0.0]
-    assert read_scores(path) == scores
+    assert read_scores(path, HybridScore) == scores
     rows = {row["answer_in"]: row for row in summarise_hybrid(scores)}
     assert list(rows) == ["table", "both", "all"]
     assert [rows["all"][name] for name in ("questions", "right", "wrong", "partial", "nothing")] == [4, 1, 1, 1, 1]

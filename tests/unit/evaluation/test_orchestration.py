@@ -13,8 +13,9 @@ from rag_core.cli.eval_orchestration import name_systems, run_sample
 from rag_core.datamodel.answer import Answer, Citation, Claim, Verdict
 from rag_core.errors import ConfigurationError
 from rag_core.evaluation.questions import SIZES, EvalQuestion, compose_questions
-from rag_core.evaluation.runs import read_scores, run_questions, summarise, to_markdown
-from rag_core.evaluation.scoring import score_answer
+from rag_core.evaluation.runs import run_questions, summarise, to_markdown
+from rag_core.evaluation.score_files import read_scores
+from rag_core.evaluation.scoring import Score, score_answer
 from rag_core.evaluation.systems import Baselines
 from tests.evidence import passage, sql_evidence
 from tests.question_world import open_world
@@ -110,7 +111,7 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path) -> None:
     scores = run_questions(questions, {"a": system}, path)
     assert asked == ["Question 0?", "Question 1?", "Question 1?", "Question 2?"]
     assert [score.question_id for score in scores] == ["m-0", "m-1", "m-2"]
-    assert read_scores(path) == scores
+    assert read_scores(path, Score) == scores
     run_questions(questions, {"a": system}, path)
     assert len(asked) == 4
 
