@@ -8,14 +8,27 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rag_core.datamodel.catalog import Catalog, CatalogColumn, CatalogTable
+from rag_core.policy.computed import computed_columns
 from rag_core.policy.names import MOST_SUGGESTIONS, NameRules, Suggestion, asked_back, near_misses
 from rag_core.policy.nodes import OBJECT_TYPES
 from rag_core.policy.refusal import Refusal
 from rag_core.policy.rules import Policy, split_name
 
 CLOSED_SCHEMAS = frozenset(
-    {"pg_catalog", "information_schema", "pg_toast", "pg_temp", "account_usage", "organization_usage", "pg_internal"}
-)
+    {
+        "pg_catalog", "information_schema", "pg_toast", "pg_temp", "pg_internal", "account_usage", "organization_usage",
+        "reader_account_usage", "data_sharing_usage",
+    }
+)  # fmt: skip
+# Databases that hold nothing but catalogs.
+_CLOSED_DATABASES = {"snowflake": frozenset({"snowflake"}), "duckdb": frozenset({"system", "temp"})}
+# Catalogs that are read without a schema; elsewhere such names are somebody's own.
+_CATALOG_NAMES = {
+    "postgres": re.compile(r"pg_"),
+    "redshift": re.compile(r"pg_|stv_|stl_|svv_|svl_|svcs_|sys_"),
+    "bigquery": re.compile(r"__\w+__\Z"),
+    "duckdb": re.compile(r"pg_|duckdb_|sqlite_|pragma_"),
+}
 
 
 def pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
@@ -47,8 +60,9 @@ class TableAccess:
     """How one table may be seen.
 
     `visible` maps a column's key to its name, in the table's order; `hidden` maps the key of a column that must not be
-    seen to the reason (excluded, unreadable). `masks` holds the replacement of masked columns by name. `texts` names
-    columns that are shown as texts: as names of objects they would turn any number that meets them into a name.
+    seen to the reason (excluded, unreadable, computed). `masks` holds the replacement of masked columns by name.
+    `texts` names columns that are shown as texts: as names of objects they would turn any number that meets them into
+    a name.
     """
 
     table: CatalogTable
@@ -75,6 +89,7 @@ class Access:
         self._named = pattern(tuple(name for name in policy.tables.include if "*" not in name))
         self._exclude = pattern(policy.tables.exclude)
         self._exclude_columns = pattern(policy.columns.exclude)
+        self._show_columns = pattern(policy.columns.show)
         self._masks = tuple((pattern((mask.column,)), mask.replace_with) for mask in policy.columns.mask)
         self._filters = tuple((pattern((rule.table,)), rule.where) for rule in policy.row_filters)
         ruled = (*policy.columns.exclude, *(mask.column for mask in policy.columns.mask))
@@ -115,7 +130,8 @@ class Access:
         """The table of these keys, by the search path where no schema is given. Raises Refusal."""
         if database is not None and database != self.rules.catalog_key(self.catalog.database):
             raise Refusal("catalog_closed", f"another database than {self.catalog.database} cannot be read")
-        self._check_closed(name, schema)
+        if self.closed(name, schema, database):
+            raise Refusal("catalog_closed", f"the catalog {schema or name} is closed: it names objects that are hidden")
         table = self.named(name, schema)
         if table is None:
             raise self._unknown(name, schema)
@@ -129,13 +145,22 @@ class Access:
                 return table
         return None
 
-    def _check_closed(self, name: str, schema: str | None) -> None:
+    def closed(self, name: str, schema: str | None, database: str | None) -> bool:
+        """Whether these names mean a catalog of the database, which names objects that are hidden."""
+        dialect = self.rules.dialect
+        if database is not None and database.lower() in _CLOSED_DATABASES.get(dialect, ()):
+            return True
         # BigQuery writes dataset.INFORMATION_SCHEMA.TABLES, where the last two parts make one name.
         parts = f"{schema or ''}.{name}".lower().split(".")
         if not CLOSED_SCHEMAS.isdisjoint(parts[:-1]) or any(part.startswith("pg_") for part in parts[:-1]):
-            raise Refusal("catalog_closed", f"the catalog {schema or name} is closed: it names objects that are hidden")
-        if schema is None and name.lower().startswith("pg_"):
-            raise Refusal("catalog_closed", f"{name} belongs to a catalog, which is closed")
+            return True
+        unqualified = _CATALOG_NAMES.get(dialect, _CATALOG_NAMES["postgres"])
+        if unqualified.match(parts[-1]) is None:
+            return False
+        if dialect == "bigquery":
+            return True
+        # Only PostgreSQL's are found before tables of the same name whatever the path says.
+        return schema is None and (dialect == "postgres" or self.named(name, None) is None)
 
     def allow(self, table: CatalogTable) -> TableAccess:
         """How the table may be seen. Raises Refusal where it may not."""
@@ -175,7 +200,7 @@ class Access:
         excluded = {
             column.name
             for column in table.columns
-            if access.hidden.get(self.rules.catalog_key(column.name)) == "excluded"
+            if access.hidden.get(self.rules.catalog_key(column.name)) in ("excluded", "computed")
         }
         return frozenset(excluded | access.masks.keys())
 
@@ -209,23 +234,49 @@ class Access:
         visible: dict[str, str] = {}
         hidden: dict[str, str] = {}
         masks: dict[str, str | None] = {}
+        computed = self._computed_in(family)
         for column in table.columns:
             key = self.rules.catalog_key(column.name)
-            named = [(*relative, column.name) for relative in family]
-            if any(matches(self._exclude_columns, *parts) for parts in named):
+            if self._ruled_out(column.name, family):
                 hidden[key] = "excluded"
+            elif key in computed:
+                hidden[key] = "computed"
             elif not column.readable and table.readable:
                 hidden[key] = "unreadable"
             else:
                 visible[key] = column.name
                 for compiled, replacement in self._masks:
-                    if any(matches(compiled, *parts) for parts in named):
+                    if any(matches(compiled, *relative, column.name) for relative in family):
                         masks[column.name] = replacement
         filters = tuple(
             where for compiled, where in self._filters if any(matches(compiled, *relative) for relative in family)
         )
         texts = frozenset(name for name in visible.values() if name not in masks and _names_objects(table.column(name)))
         return TableAccess(table=table, visible=visible, hidden=hidden, masks=masks, row_filters=filters, texts=texts)
+
+    def _ruled_out(self, name: str, family: list[tuple[str, str]]) -> bool:
+        return any(matches(self._exclude_columns, *relative, name) for relative in family)
+
+    def _computed_in(self, family: list[tuple[str, str]]) -> set[str]:
+        """Keys of the columns that some table of the family computes from what the policy excludes or masks.
+
+        Whoever reads the ancestor reads the child's rows, which the child may compute by an expression of its own.
+        """
+        if self._exclude_columns is None and not self._masks:
+            return set()
+        found: set[str] = set()
+        for schema, name in family:
+            table = self.named(self.rules.catalog_key(name), self.rules.catalog_key(schema))
+            if table is None:
+                continue
+            names = [column.name for column in table.columns]
+            hidden = [name for name in names if self._ruled_out(name, family) or self._masked(name, family)]
+            shown = [name for name in names if any(matches(self._show_columns, *relative, name) for relative in family)]
+            found.update(map(self.rules.catalog_key, computed_columns(table, hidden, self.rules, shown=shown)))
+        return found
+
+    def _masked(self, name: str, family: list[tuple[str, str]]) -> bool:
+        return any(matches(compiled, *relative, name) for compiled, _ in self._masks for relative in family)
 
     # ------------------------------------------------------------------ words for people
 

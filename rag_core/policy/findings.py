@@ -25,6 +25,7 @@ def policy_findings(policy: Policy, catalog: Catalog) -> tuple[str, ...]:
         ("tables.exclude", policy.tables.exclude, tables),
         ("columns.exclude", policy.columns.exclude, columns),
         ("columns.mask", tuple(mask.column for mask in policy.columns.mask), columns),
+        ("columns.show", policy.columns.show, columns),
         ("row_filters", tuple(rule.table for rule in policy.row_filters), tables),
     )
     for key, names, known in named:

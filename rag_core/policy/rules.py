@@ -48,8 +48,15 @@ def _column_name(name: str) -> str:
     return name
 
 
+def _plain_column_name(name: str) -> str:
+    if "*" in name:
+        raise ValueError(f"{name!r} must name one column, without *")
+    return _column_name(name)
+
+
 TableName = Annotated[str, AfterValidator(_table_name)]
 ColumnName = Annotated[str, AfterValidator(_column_name)]
+PlainColumnName = Annotated[str, AfterValidator(_plain_column_name)]
 
 
 class TableRules(Record):
@@ -67,10 +74,14 @@ class ColumnMask(Record):
 
 
 class ColumnRules(Record):
-    """Patterns of `schema.table.column`: excluded ones do not exist for questions, masked ones hold no value."""
+    """Patterns of `schema.table.column`: excluded ones do not exist for questions, masked ones hold no value.
+
+    A generated column that is computed from either does not exist either, unless it stands under `show`.
+    """
 
     exclude: tuple[ColumnName, ...] = ()
     mask: tuple[ColumnMask, ...] = ()
+    show: tuple[PlainColumnName, ...] = ()
 
 
 class RowFilter(Record):

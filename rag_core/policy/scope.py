@@ -237,6 +237,12 @@ class ColumnReader:
         table = source.access.table
         if reason == "unreadable":
             raise Refusal("not_permitted", f"this role may not read the column {name} of {table.qualified_name}")
+        if reason == "computed":
+            raise Refusal(
+                "column_excluded",
+                f"the column {name} of {table.qualified_name} is computed from one that the policy hides: "
+                "the policy would have to name it under columns.show",
+            )
         raise Refusal("column_excluded", f"the policy excludes the column {name} of {table.qualified_name}")
 
     def check_field(self, key: str) -> None:

@@ -1,10 +1,12 @@
 """Views are seen through, unless the policy vouches for them.
 
-One that reads what the policy hides is hidden too, and so is one that runs a function which a statement must not call.
+One that reads what the policy hides is hidden too, and so is one that reads a catalog or that runs a function which a
+statement must not call.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping
 
@@ -13,7 +15,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError, TokenError
 
 from rag_core.datamodel.catalog import Catalog, CatalogTable
-from rag_core.policy.access import Access
+from rag_core.policy.access import CLOSED_SCHEMAS, Access
 from rag_core.policy.functions import FunctionGuard
 from rag_core.policy.implied import ImpliedCalls
 from rag_core.policy.names import NameRules
@@ -72,6 +74,8 @@ class ViewGuard:
             return _runs(error)
         try:
             tree = sqlglot.parse_one(view.definition, read=self._rules.dialect)
+            if _calls_catalog(tree):
+                return _CATALOGUED
             resolver = Resolver(self._everything, None)
             resolver.resolve(tree)
         except (Refusal, SqlglotError, RecursionError):
@@ -92,7 +96,7 @@ class ViewGuard:
 
     def _reason_of_table(self, table: CatalogTable, columns: Mapping[str, None]) -> str | None:
         if table.kind in VIEW_KINDS and not self._access.vouched(table):
-            inner = self._reason(table)
+            inner = self.reason(table)
             if inner is not None:
                 return inner
         name = table.qualified_name
@@ -106,20 +110,54 @@ class ViewGuard:
         try:
             tree = sqlglot.parse_one(definition, read=self._rules.dialect)
         except (SqlglotError, RecursionError):
+            if _CATALOG.search(definition):
+                return _CATALOGUED
             return _UNSEEN if self._access.hides_anything or self._catalog.user_functions else None
+        if self._reads_catalog(tree):
+            return _CATALOGUED
         tables = []
         for node in tree.find_all(exp.Table):
             schemas = (node.db,) if node.db else tuple(sorted({item.schema_name for item in self._catalog.tables}))
             if any(self._access.may_hide(schema, node.name) for schema in schemas):
                 return f"reads {node.name}, of which the policy hides something"
-            tables += [item for schema in schemas if (item := self._catalog.table(f"{schema}.{node.name}")) is not None]
+            tables += [
+                item
+                for schema in schemas
+                if (item := self._access.named(self._key(node.this), self._schema_key(node, schema))) is not None
+            ]
         for table in tables:
             inner = self.reason(table)
             if inner is not None:
                 return inner
         return self._reason_of_implied(definition, tables)
 
+    def _key(self, node: exp.Expr) -> str:
+        return self._rules.identifier_key(node) if isinstance(node, exp.Identifier) else ""
 
+    def _schema_key(self, node: exp.Table, schema: str) -> str:
+        """The key of the schema as it is written, or as the catalog spells it where none is."""
+        return self._key(node.args["db"]) if node.db else self._rules.catalog_key(schema)
+
+    def _reads_catalog(self, tree: exp.Expr) -> bool:
+        return any(
+            self._access.closed(node.name, node.db or None, node.catalog or None) for node in tree.find_all(exp.Table)
+        )
+
+
+def _calls_catalog(tree: exp.Expr) -> bool:
+    """Whether a function of a catalog is called, as in Snowflake's `TABLE(INFORMATION_SCHEMA.QUERY_HISTORY())`."""
+    for node in tree.find_all(exp.Dot):
+        if isinstance(node.expression, exp.Func):
+            schemas = {item.name.lower() for item in node.this.find_all(exp.Identifier)}
+            # PostgreSQL's own functions may be named with their schema.
+            if schemas & (CLOSED_SCHEMAS - {"pg_catalog"}):
+                return True
+    return False
+
+
+# Names of catalogs in a definition that the parser does not read; functions may be named with pg_catalog.
+_CATALOG = re.compile(r"\b(?:information_schema|\w*account_usage|pg_(?!catalog\b)\w+)\b", re.IGNORECASE)
+_CATALOGUED = "reads a catalog, which names objects that are hidden"
 _UNSEEN = "cannot be looked into, while the policy hides something"
 
 

@@ -42,6 +42,7 @@ CREATE TABLE meta.COLUMNS AS SELECT * FROM (VALUES
 ('dear', 'price', 'NUMERIC(12, 2)', 'YES', 2, 'NULL', 'NEVER', 'NO', 'NO')
 ) AS c (table_name, column_name, data_type, is_nullable, ordinal_position, column_default, is_generated, is_hidden,
 is_partitioning_column);
+ALTER TABLE meta.COLUMNS ADD COLUMN generation_expression VARCHAR;
 CREATE TABLE meta.COLUMN_FIELD_PATHS AS
 SELECT 'things' AS table_name, 'price' AS field_path, 'In EUR.' AS description;
 CREATE TABLE meta.KEY_COLUMN_USAGE AS SELECT * FROM (VALUES

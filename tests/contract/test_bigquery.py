@@ -121,3 +121,19 @@ def test_what_is_missing_is_told() -> None:
         open_warehouse("bigquery://acme/shop", principal="ann")
     with pytest.raises(ServiceUnavailable):
         open_warehouse("bigquery://acme/shop?credentials_path=nowhere.json").snapshot()
+
+
+def test_a_column_that_is_computed_from_a_hidden_one_is_hidden(stand_in: BigQueryStandIn, client: Warehouse) -> None:
+    stand_in.database.execute(
+        "UPDATE meta.COLUMNS SET is_generated = 'ALWAYS', generation_expression = 'AI.EMBED(maker_id)' "
+        "WHERE column_name = 'feeling'"
+    )
+    catalog = client.snapshot()
+    things = catalog.table("shop.things")
+    assert things is not None
+    made = things.column("feeling")
+    assert made is not None
+    assert (made.generated, made.default) == (True, "AI.EMBED(maker_id)")
+    rules = ColumnRules(exclude=("shop.things.maker_id",))
+    guard = SqlGuard(Policy(version=1, schemas=("shop",), columns=rules), catalog)
+    assert guard.check("SELECT feeling FROM shop.things").code == "column_excluded"

@@ -92,8 +92,9 @@ def _stand_in(kind: str) -> Iterator[Place]:
         changes = (
             f"UPDATE meta.COLUMNS SET column_name = '{NEW_NAME}' WHERE column_name = 'maker_name'",
             "UPDATE meta.COLUMNS SET data_type = 'STRING' WHERE table_name = 'things' AND column_name = 'price'",
-            "INSERT INTO meta.COLUMNS VALUES ('things', 'weight', 'INT64', 'YES', 7, 'NULL', 'NEVER', 'NO', 'NO'),"
-            " ('orders', 'order_id', 'INT64', 'YES', 1, 'NULL', 'NEVER', 'NO', 'NO')",
+            "INSERT INTO meta.COLUMNS VALUES"
+            " ('things', 'weight', 'INT64', 'YES', 7, 'NULL', 'NEVER', 'NO', 'NO', NULL),"
+            " ('orders', 'order_id', 'INT64', 'YES', 1, 'NULL', 'NEVER', 'NO', 'NO', NULL)",
             "INSERT INTO meta.TABLES VALUES ('shop', 'orders', 'BASE TABLE')",
             "DELETE FROM meta.TABLES WHERE table_name IN ('numbers', 'dear')",
             "DELETE FROM meta.COLUMNS WHERE table_name IN ('numbers', 'dear')",

@@ -4,7 +4,7 @@ SELECT
     c.data_type AS column_type,
     c.is_nullable AS nullable,
     c.ordinal_position AS position,
-    c.column_default AS default_expression,
+    coalesce(c.generation_expression, c.column_default) AS default_expression,
     c.is_generated AS generated,
     c.is_partitioning_column AS partitioning,
     f.description AS column_comment
