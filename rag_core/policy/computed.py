@@ -11,6 +11,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from rag_core.datamodel.catalog import CatalogColumn, CatalogTable
+from rag_core.policy.dialects import STUMBLES
 from rag_core.policy.names import NameRules
 
 # Where Snowflake keeps a whole record of an external table, of which its other columns are parts.
@@ -50,7 +51,7 @@ def _names_in(column: CatalogColumn, rules: NameRules) -> set[str] | None:
         return None
     try:
         tree = sqlglot.parse_one(column.default, read=rules.dialect)
-    except (SqlglotError, RecursionError):
+    except (SqlglotError, RecursionError, *STUMBLES):
         return _words_of(column.default, rules)
     named = (node for node in tree.find_all(exp.Identifier) if isinstance(node.parent, (exp.Column, exp.Dot)))
     return {rules.identifier_key(node) for node in named}

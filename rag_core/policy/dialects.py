@@ -13,6 +13,8 @@ from sqlglot.parsers.postgres import PostgresParser
 
 from rag_core.policy.nodes import REFUSED_FUNCTION_NAMES
 
+# Odd input makes the parser and the generator stumble over themselves.
+STUMBLES = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 # Functions whose arguments have a syntax of their own, as in EXTRACT(day FROM x); the rest are calls like any other.
 _OWN_SYNTAX = frozenset(
     {

@@ -79,11 +79,23 @@ def check_nodes(tree: exp.Expr) -> list[exp.Expr]:
         ):
             raise _refused(node)
         check_words(node)
+        _check_parts(node)
         if isinstance(node, (exp.DataType, exp.ObjectIdentifier)):
             check_type(node)
         elif isinstance(node, exp.Select) and node.args.get("into") is not None:
             raise Refusal("select_into", "SELECT INTO would create a table")
     return functions
+
+
+def _check_parts(node: exp.Expr) -> None:
+    """Raises Refusal where something is missing that the node cannot be without; the parser lets some of it pass."""
+    args = node.args
+    for name in node.required_args:
+        value = args.get(name)
+        if value is None or value == []:
+            raise Refusal("syntax", f"something is missing in {node.key.upper()}")
+    if isinstance(node, exp.Table) and (args.get("db") == "" or args.get("catalog") == ""):
+        raise Refusal("unsupported_syntax", f"write the schema of {node.name} between the two points")
 
 
 def check_type(node: exp.Expr) -> None:

@@ -109,7 +109,8 @@ def _only(tokens: list[Token], solid: list[int], place: int) -> None:
     end = _closing(tokens, solid, place + 1)
     inside = [tokens[solid[item]] for item in range(place + 2, end)]
     names, dots = inside[::2], inside[1::2]
-    if inside and len(inside) % 2 and all(t.kind in _NAMES for t in names) and all(t.text == "." for t in dots):
+    closed = end < len(solid)
+    if closed and len(inside) % 2 and all(t.kind in _NAMES for t in names) and all(t.text == "." for t in dots):
         tokens[solid[place + 1]] = Token("space", " ")
         tokens[solid[end]] = Token("space", " ")
 

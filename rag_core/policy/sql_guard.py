@@ -20,7 +20,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.query import GuardedSql, GuardVerdict
 from rag_core.policy.access import Access
-from rag_core.policy.dialects import reader_for, writer_for
+from rag_core.policy.dialects import STUMBLES, reader_for, writer_for
 from rag_core.policy.findings import policy_findings
 from rag_core.policy.functions import FunctionGuard
 from rag_core.policy.growth import check_growth
@@ -38,7 +38,11 @@ from rag_core.policy.spelling import plain_spelling
 from rag_core.policy.views import ViewGuard
 from rag_core.policy.words import shape_of, tamed
 
+logger = logging.getLogger(__name__)
+
 MAX_CHARACTERS = 100_000
+# What is said where the guard has a fault of its own.
+STUMBLED = "the statement cannot be judged"
 
 # The parser warns about statements it does not understand; the guard refuses them, which says it better.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
@@ -96,6 +100,10 @@ class SqlGuard:
             return GuardVerdict(
                 allowed=False, code="too_complex", message="the statement is nested too deeply", dialect=written_in
             )
+        except Exception:
+            # Nothing is known to come here; if something does, it is a fault of the guard's own, and nothing is run.
+            logger.warning("the guard stumbled over a statement and refused it", exc_info=True)
+            return GuardVerdict(allowed=False, code="unsupported_syntax", message=STUMBLED, dialect=written_in)
 
     @cached_property
     def visible_catalog(self) -> Catalog:
@@ -193,8 +201,8 @@ class SqlGuard:
             parsed = reader.parse(sql, error_level=ErrorLevel.IMMEDIATE)
         except SqlglotError as error:
             raise Refusal("syntax", f"the statement cannot be parsed: {_first_line(error)}") from None
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            # Odd input makes the parser stumble over itself; what it cannot read is not run.
+        except STUMBLES:
+            # What it cannot read is not run.
             raise Refusal("syntax", "the statement cannot be parsed") from None
         statements = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
         if not statements:
@@ -231,8 +239,8 @@ class SqlGuard:
             )
         except SqlglotError as error:
             raise Refusal("unsupported", f"the statement cannot be translated: {_first_line(error)}") from None
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            # As with the parser: arguments in places where the generator does not look for them.
+        except STUMBLES:
+            # Arguments in places where the generator does not look for them.
             raise Refusal("unsupported", "the statement cannot be translated") from None
 
 

@@ -16,6 +16,7 @@ from sqlglot.errors import SqlglotError, TokenError
 
 from rag_core.datamodel.catalog import Catalog, CatalogTable
 from rag_core.policy.access import CLOSED_SCHEMAS, Access
+from rag_core.policy.dialects import STUMBLES
 from rag_core.policy.functions import FunctionGuard
 from rag_core.policy.implied import ImpliedCalls
 from rag_core.policy.names import NameRules
@@ -78,6 +79,8 @@ class ViewGuard:
                 return _CATALOGUED
             resolver = Resolver(self._everything, None)
             resolver.resolve(tree)
+        except STUMBLES:
+            return self._reason_unseen(view.definition)
         except (Refusal, SqlglotError, RecursionError):
             return self._reason_by_names(view.definition)
         tables = [table for name in resolver.tables if (table := self._catalog.table(name)) is not None]
@@ -109,10 +112,8 @@ class ViewGuard:
         """The coarse judgement, for views over tables that this role cannot see: any rule on such a table hides it."""
         try:
             tree = sqlglot.parse_one(definition, read=self._rules.dialect)
-        except (SqlglotError, RecursionError):
-            if _CATALOG.search(definition):
-                return _CATALOGUED
-            return _UNSEEN if self._access.hides_anything or self._catalog.user_functions else None
+        except (SqlglotError, RecursionError, *STUMBLES):
+            return self._reason_unseen(definition)
         if self._reads_catalog(tree):
             return _CATALOGUED
         tables = []
@@ -130,6 +131,12 @@ class ViewGuard:
             if inner is not None:
                 return inner
         return self._reason_of_implied(definition, tables)
+
+    def _reason_unseen(self, definition: str) -> str | None:
+        """The judgement of a definition that cannot be read."""
+        if _CATALOG.search(definition):
+            return _CATALOGUED
+        return _UNSEEN if self._access.hides_anything or self._catalog.user_functions else None
 
     def _key(self, node: exp.Expr) -> str:
         return self._rules.identifier_key(node) if isinstance(node, exp.Identifier) else ""

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
-import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
+from bench.schema.gold import described, statements
 from rag_core.connectors.warehouses import open_warehouse
-from rag_core.datamodel.catalog import Catalog, CatalogColumn, CatalogTable
 from rag_core.datamodel.query import GuardedSql, Limits
 from rag_core.errors import QueryFault
-from rag_core.evaluation.sql_questions import read_gold
 from rag_core.policy.rules import Policy
 from rag_core.policy.sql_guard import SqlGuard
 
@@ -25,53 +21,16 @@ if TYPE_CHECKING:
     from rag_core.connectors.embedded import EmbeddedPostgres
 
 pytestmark = pytest.mark.integration
-FOLDING = {"postgres": str.lower, "snowflake": str.upper, "bigquery": str}
-
-
-def gold(folder: Path, dialect: str) -> list[tuple[str, str]]:
-    """Database and statement, each once."""
-    found: dict[tuple[str, str], None] = {}
-    for path in sorted((folder / "questions").glob("*.csv")):
-        written_in = next((name for name in ("bigquery", "snowflake") if name in path.name), "postgres")
-        if written_in != dialect:
-            continue
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                found.update(dict.fromkeys((row["db_name"], sql) for sql in read_gold(row["query"])))
-    return list(found)
-
-
-def described(folder: Path, database: str, dialect: str) -> Catalog:
-    """The catalog that the descriptions beside the data tell of."""
-    fold = FOLDING[dialect]
-    home = {"bigquery": database, "snowflake": "PUBLIC"}.get(dialect, "public")
-    tables = json.loads((folder / "db" / f"{database}.json").read_text(encoding="utf-8"))["table_metadata"]
-    return Catalog(
-        dialect=dialect,
-        database=database,
-        taken_at=datetime(2026, 7, 1, tzinfo=UTC),
-        search_path=(fold(home),),
-        tables=tuple(
-            CatalogTable(
-                schema_name=fold(name.rpartition(".")[0] or home),
-                name=fold(name.rpartition(".")[2]),
-                columns=tuple(
-                    CatalogColumn(name=fold(column["column_name"]), type=column["data_type"]) for column in columns
-                ),
-            )
-            for name, columns in tables.items()
-        ),
-    )
 
 
 @pytest.mark.parametrize(("dialect", "at_least"), [("bigquery", 200), ("snowflake", 150)])
 def test_gold_sql_of_other_dialects_is_allowed(shared_data: Path, dialect: str, at_least: int) -> None:
     folder = shared_data / "defog"
-    statements = gold(folder, dialect)
-    assert len(statements) >= at_least
+    found = statements(folder, dialect)
+    assert len(found) >= at_least
     guards: dict[str, SqlGuard] = {}
     refused = []
-    for database, sql in statements:
+    for database, sql in found:
         if database not in guards:
             catalog = described(folder, database, dialect)
             schemas = tuple(sorted({table.schema_name for table in catalog.tables}))
@@ -105,10 +64,10 @@ def outcome(warehouse: Warehouse, query: GuardedSql) -> tuple[str, list[str], li
 
 
 def test_gold_sql_means_the_same_after_the_guard(loaded: dict[str, str], shared_data: Path) -> None:
-    statements = gold(shared_data / "defog", "postgres")
-    assert len(statements) >= 250
+    found = statements(shared_data / "defog", "postgres")
+    assert len(found) >= 250
     refused, different = [], []
-    for database, group in itertools.groupby(sorted(statements), key=lambda pair: pair[0]):
+    for database, group in itertools.groupby(sorted(found), key=lambda pair: pair[0]):
         warehouse = open_warehouse(loaded[database])
         catalog = warehouse.snapshot()
         schemas = tuple(sorted({table.schema_name for table in catalog.tables}))
