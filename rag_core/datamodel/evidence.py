@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any, Literal
 
 from rag_core.datamodel.base import Record
-from rag_core.datamodel.query import QueryResult
+from rag_core.datamodel.query import Cell, QueryResult
 
 
 class ColumnMeaning(Record):
@@ -19,7 +20,12 @@ class ColumnMeaning(Record):
 
 
 class SqlEvidence(Record):
-    """A result with the statement that made it. `marker` is the citation's name, e.g. `S1`."""
+    """A result with the statement that made it. `marker` is the citation's name, e.g. `S1`.
+
+    Looked up where it is needed to tell the result rightly: `recorded` are the first and last day of which the table
+    has a row, where the result is nothing; `unnamed` the figure of the rows that a ranking leaves out, because they
+    have no value of what is ranked.
+    """
 
     marker: str
     step_id: str
@@ -31,6 +37,8 @@ class SqlEvidence(Record):
     columns: tuple[str, ...] = ()
     confidence: float = 1.0
     strategy: str = "metric"
+    recorded: tuple[date, date] | None = None
+    unnamed: Cell = None
 
 
 class Scores(Record):

@@ -194,6 +194,8 @@ def _status_of_nothing(
 def _status_of_fault(fault: Fault) -> tuple[AnswerStatus, str]:
     if fault.fault_class == "policy":
         return "refused", f"The policy does not allow this: {_reason(fault)}."
+    if fault.fault_class == "empty":
+        return "no_evidence", f"The warehouse holds nothing on this: {_reason(fault)}."
     if fault.fault_class == "needs_model":
         return "needs_model", f"This needs a chat model: {_reason(fault)}."
     return "failed", f"The question could not be answered: {_reason(fault)}."

@@ -20,6 +20,7 @@ from rag_core.graph.parameters import BindingGuard, fill_step, sql_values
 from rag_core.graph.state import Evidence, QuestionState, Revision, StepTask
 from rag_core.graph.strategist import Strategist
 from rag_core.graph.supervisor import open_faults, ready_steps, worker_of
+from rag_core.semantics.coverage import told_coverage
 from rag_core.workers.evaluator import evaluate
 from rag_core.workers.evidence_validator import schema_findings, validate_passages, validate_sql
 from rag_core.workers.explain import explain
@@ -30,6 +31,7 @@ from rag_core.workers.planner import Planner
 from rag_core.workers.reflection import MAX_ANSWER_ATTEMPTS, decide
 from rag_core.workers.repair import replace_name
 from rag_core.workers.sql_worker import SqlWorker, feedback_on
+from rag_core.workers.surroundings import look_around
 from rag_core.workers.synthesizer import draft_answer, order_passages
 from rag_core.workers.vector_worker import VectorWorker
 from rag_core.workers.writer import write_draft
@@ -129,6 +131,7 @@ class Nodes:
                 repaired=task["repaired"],
                 feedback=feedback,
             )
+            outcome = look_around(filled, outcome, worker)
         detail = {"step": step.step_id, "attempt": task["attempt"], **hits.detail()}
         if outcome.fault is not None:
             detail["fault"] = outcome.fault.code
@@ -179,7 +182,8 @@ class Nodes:
         quoted = cited_passages(plan, state.get("outcomes", ()))
         catalog = self.sql_worker().catalog if any(item.strategy == "model" for item in sql) else None
         for evidence in sql:
-            findings += validate_sql(evidence, catalog)
+            # A governed figure of nothing says that there is none; of a statement nobody approved it may be a mistake.
+            findings += validate_sql(evidence, catalog, may_be_empty=evidence.strategy in ("metric", "verified"))
         disputes = validate_passages(plan.question, quoted)
         ordered = order_passages(quoted, disputes)
         marked = tuple(item.model_copy(update={"marker": f"D{index}"}) for index, item in enumerate(ordered, start=1))
@@ -252,7 +256,13 @@ class Nodes:
         findings = state.get("findings", ())
         queries = _queries(state)
         draft = draft_answer(
-            evidence.sql, evidence.passages, findings, queries, self.planner.spoken, state["plan"].question
+            evidence.sql,
+            evidence.passages,
+            findings,
+            queries,
+            self.planner.spoken,
+            state["plan"].question,
+            {name: told_coverage(query, self.planner.semantic_model) for name, query in queries.items()},
         )
         usage = Usage()
         writer = "code"

@@ -14,7 +14,7 @@ from rag_core.datamodel.evidence import SqlEvidence
 from rag_core.datamodel.question import ChartKind
 from rag_core.reports.numbers import format_value
 from rag_core.reports.rows import clean_text, meanings_of, with_unit
-from rag_core.workers.figures import show_period
+from rag_core.workers.figure_words import show_period
 
 MIN_SERIES_POINTS = 3
 MAX_BARS = 25

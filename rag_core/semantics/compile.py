@@ -15,7 +15,7 @@ from rag_core.datamodel.base import Record
 from rag_core.datamodel.evidence import ColumnMeaning
 from rag_core.datamodel.plan import MetricQuery
 from rag_core.semantics.columns import BEFORE, ResultColumns, basis, result_columns
-from rag_core.semantics.coverage import check_coverage, comparable_from
+from rag_core.semantics.coverage import check_coverage, comparable_from, told_coverage
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.describe import describe_query
 from rag_core.semantics.leaf_sql import LeafCompiler, Slice, day_literal, literal, value_condition
@@ -61,7 +61,8 @@ def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> Com
     figures = (*query.metrics, *basis(query, model))
     names = tuple(dict.fromkeys(leaf for metric in figures for leaf in leaf_names(model, metric)))
     groups = group_leaves([choose_leaf(model, name, query_dimensions(query)) for name in names])
-    note = check_coverage(query, model, groups, cut)
+    check_coverage(query, model, groups, cut)
+    told = told_coverage(query, model)
     columns = result_columns(query, model, groups)
     if _is_plain(query, model, groups) and missing_rows(query, model, groups, cut, leaves, ["part_1"]) is None:
         tree = ordered(leaves.select(groups[0], cut), query, model, columns)
@@ -76,7 +77,7 @@ def compile_query(query: MetricQuery, model: SemanticModel, dialect: str) -> Com
         sql=tree.sql(dialect=dialect, pretty=True),
         dialect=dialect,
         meanings=meanings,
-        description=describe_query(query, model) + note,
+        description=describe_query(query, model) + (f", {told}" if told else ""),
         tables=_tables(tree),
     )
 

@@ -20,12 +20,8 @@ def first_day(model: SemanticModel, group: Group) -> date | None:
     return model.time_dimensions[group.time].data_from
 
 
-def check_coverage(query: MetricQuery, model: SemanticModel, groups: list[Group], cut: Slice) -> str:
-    """Words about a period that is known in part, empty where it is known whole.
-
-    Raises SemanticError where nothing of it is known, or where a comparison would be with days that are not known.
-    """
-    note = ""
+def check_coverage(query: MetricQuery, model: SemanticModel, groups: list[Group], cut: Slice) -> None:
+    """Raises SemanticError where nothing of a period is known, or what it is compared with is not known."""
     for group in groups:
         begins = first_day(model, group)
         if begins is None:
@@ -34,13 +30,34 @@ def check_coverage(query: MetricQuery, model: SemanticModel, groups: list[Group]
         span = query.time_range or TimeRange()
         if span.end is not None and span.end <= begins:
             raise SemanticError(f"the warehouse knows {label} from {begins} on, nothing of {describe_range(span)}")
-        if span.start is not None and span.start < begins:
-            note = f", known from {begins} on"
         if query.comparison != "none" and query.grain is None:
             start, _ = replace(cut, shift=query.comparison).bounds()
             if start is not None and start < begins:
                 raise SemanticError(f"the warehouse knows {label} from {begins} on: there is nothing to compare with")
-    return note
+
+
+def told_coverage(query: MetricQuery, model: SemanticModel) -> str:
+    """The period that a figure is of, where its question names none or one that is known in part only.
+
+    E.g. `all that is recorded, from 2023-07-01 on`; empty where the period is said whole, or where time says nothing.
+    """
+    span = query.time_range or TimeRange()
+    undated = span.start is None and span.end is None
+    if undated and query.grain is not None:
+        return ""  # the periods listed say it
+    begins: list[date] = []
+    timed = False
+    for name in dict.fromkeys(leaf for metric in query.metrics for leaf in leaf_names(model, metric)):
+        metric = model.metrics[name]
+        if metric.type != "simple" or metric.time is None:
+            continue
+        timed = True
+        first = model.time_dimensions[metric.time].data_from
+        if first is not None and (undated or (span.start is not None and span.start < first)):
+            begins.append(first)
+    if undated and timed:
+        return f"all that is recorded, from {max(begins)} on" if begins else "all that is recorded"
+    return f"known from {max(begins)} on" if begins else ""
 
 
 def comparable_from(model: SemanticModel, group: Group, cut: Slice) -> date | None:

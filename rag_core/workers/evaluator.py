@@ -61,7 +61,9 @@ class Support:
 def sql_support(evidence: SqlEvidence) -> Support:
     """What a result carries: its cells and their columns' sums, labels, row count, the statement and the task."""
     numbers: list[Decimal] = [Decimal(evidence.result.row_count)]
-    days: list[date] = []
+    days: list[date] = [*(evidence.recorded or ())]
+    if (unnamed := as_number(evidence.unnamed)) is not None:
+        numbers.append(unnamed)
     texts = [evidence.task, evidence.sql, *(column.name for column in evidence.result.columns)]
     texts += [f"{meaning.label} {meaning.unit}" for meaning in evidence.meanings]
     columns: list[list[Decimal]] = [[] for _ in evidence.result.columns]

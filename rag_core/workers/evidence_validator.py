@@ -45,9 +45,15 @@ def validate_sql(evidence: SqlEvidence, catalog: Catalog | None = None, *, may_b
         told = (
             f"no rows are visible: of {limited} not all may be seen here" if limited else "the query returned no rows"
         )
-        found = [("empty", "info" if may_be_empty else "error", told)]
+        found = [("empty", "info" if may_be_empty and not limited else "error", told)]
     else:
         found = [problem for index in range(len(result.columns)) for problem in _column_problems(evidence, index)]
+        if may_be_empty and len(result.rows) == 1 and not result.row_limited:
+            # One figure of no row at all: there is none, which is told as such.
+            found = [(code, "info" if code == "null_only" else severity, told) for code, severity, told in found]
+        if result.row_limited and _is_zero(evidence):
+            limited = ", ".join(result.row_limited)
+            found.append(("row_limited", "warning", f"of {limited} not all rows may be seen here, only those counted"))
     if result.truncated_by is not None:
         told = f"the result was cut at {result.row_count:,} rows ({result.truncated_by} cap)"
         found.append(("truncated", "warning", told))
@@ -79,6 +85,12 @@ def _column_problems(evidence: SqlEvidence, index: int) -> Iterator[tuple[str, s
         yield "not_finite", "error", f"{label} holds values that are no number"
     if meaning is not None and meaning.role == "metric":
         yield from _metric_problems(meaning, column.type, cells)
+
+
+def _is_zero(evidence: SqlEvidence) -> bool:
+    """Whether a result is one row whose numbers are all zero."""
+    numbers = [number for row in evidence.result.rows for cell in row if (number := as_number(cell)) is not None]
+    return len(evidence.result.rows) == 1 and bool(numbers) and not any(numbers)
 
 
 def _is_metric(meaning: ColumnMeaning | None, evidence: SqlEvidence) -> bool:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import calendar
-import re
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timedelta
 from typing import Any
 
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.evidence import ColumnMeaning, SqlEvidence
-from rag_core.datamodel.plan import Grain, MetricQuery, TimeRange
+from rag_core.datamodel.plan import MetricQuery, TimeRange
 from rag_core.semantics.calendar import describe_range, shift_range
-from rag_core.workers.numbers import as_day, as_number, format_number
+from rag_core.workers.figure_gaps import tell_none, tell_unnamed
+from rag_core.workers.figure_words import (
+    column_meanings,
+    inside,
+    period_words,
+    scope,
+    show_cell,
+    verb,
+    with_unit,
+)
+from rag_core.workers.numbers import as_number, format_number
 
 MAX_TABLE_ROWS = 12
 MAX_NAMES = 12
@@ -31,124 +38,44 @@ class FigureBlock(Record):
 
 
 def describe_result(
-    evidence: SqlEvidence, query: MetricQuery | None = None, spoken: Mapping[str, str] | None = None
+    evidence: SqlEvidence,
+    query: MetricQuery | None = None,
+    spoken: Mapping[str, str] | None = None,
+    covered: str = "",
 ) -> FigureBlock:
     """Sentences and a table for a result.
 
     Args:
-        evidence: a result with at least one row.
+        evidence: a result; one without rows says that there is none where its query is known.
         query: the metric query it answers, which gives the words for its filters and period; None for other SQL.
         spoken: words for stored values.
+        covered: the period that the figure is of, where the query does not say it whole.
     """
-    if not evidence.result.rows:
-        return FigureBlock()
     meanings = column_meanings(evidence)
+    place = scope(query, spoken or {})
+    when = period_words(query.time_range if query else None) + (f" ({covered})" if covered else "")
+    if not evidence.result.rows:
+        told = tell_none(meanings, query, place + when, evidence.task)
+        return FigureBlock(sentences=(told,) if told else ())
     metrics = [index for index, meaning in enumerate(meanings) if meaning.role == "metric"]
     base = [index for index in metrics if query is None or not meanings[index].name.endswith(_DERIVED)] or metrics
     if len(evidence.result.rows) == 1 and base:
-        return _single_row(evidence, meanings, base, query, scope(query, spoken or {}))
+        return _with_gaps(_single_row(evidence, meanings, base, query, place, when), evidence, meanings, base, query)
     if base:
-        return _many_rows(evidence, meanings, base, query, scope(query, spoken or {}))
+        return _with_gaps(_many_rows(evidence, meanings, base, query, place + when), evidence, meanings, base, query)
     return FigureBlock(sentences=_listing(evidence, meanings), table=render_table(evidence, meanings))
 
 
-def column_meanings(evidence: SqlEvidence) -> list[ColumnMeaning]:
-    """A meaning for each result column; for SQL that nobody described, from the column's name and cells."""
-    known = {meaning.name: meaning for meaning in evidence.meanings}
-    meanings = []
-    for index, column in enumerate(evidence.result.columns):
-        if column.name in known:
-            meanings.append(known[column.name])
-            continue
-        cells = [row[index] for row in evidence.result.rows if row[index] is not None]
-        label = column.name.replace("_", " ").strip().capitalize() or f"Column {index + 1}"
-        if cells and all(as_number(cell) is not None for cell in cells) and not column.name.lower().endswith("_id"):
-            meanings.append(ColumnMeaning(name=column.name, label=label, role="metric"))
-        elif cells and all(as_day(cell) is not None for cell in cells):
-            meanings.append(ColumnMeaning(name=column.name, label=label, role="time"))
-        else:
-            meanings.append(ColumnMeaning(name=column.name, label=label, role="dimension"))
-    return meanings
-
-
-def show_cell(value: Any, meaning: ColumnMeaning, *, unit: bool = False) -> str:
-    """A cell as people read it; days of a period column as the period."""
-    if value is None:
-        return "no value"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if (day := as_day(value)) is not None and meaning.role == "time":
-        return show_period(day, meaning.name)
-    if isinstance(value, datetime):
-        return value.isoformat(sep=" ", timespec="minutes")
-    if isinstance(value, date):
-        return value.isoformat()
-    if as_number(value) is None or meaning.role != "metric":
-        return str(value)
-    return format_number(value, meaning.unit if unit else "", meaning.decimals)
-
-
-def _verb(label: str) -> str:
-    """`were` behind a label in the plural: its last word before any bracket or comma ends in a plain s."""
-    if label.startswith("Number of "):
-        return "was"
-    head = re.split(r"[(,]", label)[0].split()
-    last = head[-1].lower() if head else ""
-    if last.endswith("ed") and len(head) > 1:
-        last = head[-2].lower()  # "unresolved tickets opened"
-    return "were" if last.endswith("s") and not last.endswith(("ss", "us", "is")) else "was"
-
-
-def _with_unit(value: Any, meaning: ColumnMeaning) -> str:
-    """A cell with its unit, which is left out where the label says it: `Orders were 2,597`."""
-    said = meaning.unit.isalpha() and meaning.unit.lower() in meaning.label.lower()
-    return show_cell(value, meaning, unit=not said)
-
-
-def show_period(day: date, grain: str) -> str:
-    """The period that begins on a day, by the name of its column."""
-    if grain == "year":
-        return str(day.year)
-    if grain == "quarter":
-        return f"Q{(day.month + 2) // 3} {day.year}"
-    if grain == "month":
-        return f"{calendar.month_name[day.month]} {day.year}"
-    return day.isoformat()
-
-
-def scope(query: MetricQuery | None, spoken: Mapping[str, str]) -> str:
-    """The filters of a query as words behind a metric's label: ` of Nordics and DACH`.
-
-    `spoken` gives the words for stored values that people write otherwise (`mid_market`).
-    """
-    if query is None:
-        return ""
-    parts = []
-    for item in query.filters:
-        values = ["no value" if value is None else spoken.get(str(value), str(value)) for value in item.values]
-        joined = (
-            values[0]
-            if len(values) == 1
-            else f"{', '.join(values[:-1])} {'or' if item.negated else 'and'} {values[-1]}"
-        )
-        parts.append(f"without {joined}" if item.negated else joined)
-    kept = [part for part in parts if not part.startswith("without ")]
-    left = [part for part in parts if part.startswith("without ")]
-    return (f" of {', '.join(kept)}" if kept else "") + "".join(f" {part}" for part in left)
-
-
-def period_words(found: TimeRange | None) -> str:
-    """` in Q3 2025`, ` since 2025-01-01`, empty for all days."""
-    if found is None or (found.start is None and found.end is None):
-        return ""
-    text = describe_range(found)
-    if text.startswith(("since ", "up to ")):
-        return f" {text}"
-    return f" from {text}" if " to " in text else f" {'on' if _one_day(found) else 'in'} {text}"
-
-
-def _one_day(found: TimeRange) -> bool:
-    return found.start is not None and found.end is not None and found.end - found.start == timedelta(days=1)
+def _with_gaps(
+    block: FigureBlock,
+    evidence: SqlEvidence,
+    meanings: Sequence[ColumnMeaning],
+    base: Sequence[int],
+    query: MetricQuery | None,
+) -> FigureBlock:
+    """The block with what it leaves out or holds without a name."""
+    told = tell_unnamed(evidence, meanings, base[0], query)
+    return block.model_copy(update={"sentences": (*block.sentences, *told)})
 
 
 def compared_period(query: MetricQuery) -> str:
@@ -161,7 +88,12 @@ def compared_period(query: MetricQuery) -> str:
 
 
 def _single_row(
-    evidence: SqlEvidence, meanings: Sequence[ColumnMeaning], base: Sequence[int], query: MetricQuery | None, place: str
+    evidence: SqlEvidence,
+    meanings: Sequence[ColumnMeaning],
+    base: Sequence[int],
+    query: MetricQuery | None,
+    place: str,
+    when: str,
 ) -> FigureBlock:
     row = evidence.result.rows[0]
     names = [show_cell(row[i], meanings[i]) for i in range(len(row)) if meanings[i].role in ("dimension", "time")]
@@ -170,12 +102,14 @@ def _single_row(
         meaning = meanings[index]
         if names and (query is None or query.dimensions or query.grain):
             place = f" of {', '.join(names)}"
-        when = period_words(query.time_range if query else None)
         if names and query is not None and query.order is not None and index == base[0] and query.order_by == "value":
             shown = show_cell(row[index], meaning, unit=True)
-            sentences.append(f"{', '.join(names)} had the {_which(query)} {_inside(meaning.label)}{when}: {shown}.")
+            sentences.append(f"{', '.join(names)} had the {_which(query)} {inside(meaning.label)}{when}: {shown}.")
             continue
-        text = f"{meaning.label}{place}{when} {_verb(meaning.label)} {_with_unit(row[index], meaning)}"
+        if row[index] is None:
+            sentences.append(f"{meaning.label}{place}{when}: nothing is recorded.")
+            continue
+        text = f"{meaning.label}{place}{when} {verb(meaning.label)} {with_unit(row[index], meaning)}"
         sentences.append(text + _comparison(row, meanings, meaning.name, query) + ".")
     first = base[0]
     return FigureBlock(sentences=tuple(sentences), headline_value=row[first], headline_unit=meanings[first].unit)
@@ -211,7 +145,7 @@ def _comparison(row: Sequence[Any], meanings: Sequence[ColumnMeaning], name: str
 
 
 def _many_rows(
-    evidence: SqlEvidence, meanings: Sequence[ColumnMeaning], base: Sequence[int], query: MetricQuery | None, place: str
+    evidence: SqlEvidence, meanings: Sequence[ColumnMeaning], base: Sequence[int], query: MetricQuery | None, where: str
 ) -> FigureBlock:
     rows = evidence.result.rows
     keys = [i for i in range(len(meanings)) if meanings[i].role in ("dimension", "time")]
@@ -219,7 +153,9 @@ def _many_rows(
     meaning = meanings[index]
     valued = [(number, row) for row in rows if (number := as_number(row[index])) is not None]
     sentences: list[str] = []
-    where = place + period_words(query.time_range if query else None)
+    # Rows without a name stand for no member: they are neither the highest nor the lowest.
+    named = [pair for pair in valued if all(pair[1][i] is not None for i in keys)]
+    valued = named or valued
     if valued and keys:
         if query is not None and query.conditions and query.order is None:
             sentences.append(_who_has(rows, keys, meanings, query, where))
@@ -228,7 +164,7 @@ def _many_rows(
         if query is not None and query.order is not None:
             which = _which(query)
             if query.order_by == "value":
-                label = _inside(meaning.label)
+                label = inside(meaning.label)
                 tied = [row for row in rows if row[index] == rows[0][index]]
                 shown = show_cell(rows[0][index], meaning, unit=True) + (" each" if len(tied) > 1 else "")
                 sentences.append(f"{_names(tied, keys, meanings)} had the {which} {label}{where}: {shown}.")
@@ -238,7 +174,7 @@ def _many_rows(
             pass  # said with the names
         elif top[0] == low[0]:
             sentences.append(
-                f"{meaning.label}{where} {_verb(meaning.label)} {_with_unit(top[1][index], meaning)} throughout."
+                f"{meaning.label}{where} {verb(meaning.label)} {with_unit(top[1][index], meaning)} throughout."
             )
         else:
             highest = [row for number, row in valued if number == top[0]]
@@ -247,9 +183,9 @@ def _many_rows(
             listed = query is not None and query.dimensions and meaning.decimals == 0 and low[0] > 0
             among = f", of the {len(rows)} listed," if listed else ""
             sentences.append(
-                f"{meaning.label}{where} {_verb(meaning.label)} highest in {_names(highest, keys, meanings)} with "
-                f"{_with_unit(top[1][index], meaning)} and lowest{among} in {_names(lowest, keys, meanings)} with "
-                f"{_with_unit(low[1][index], meaning)}."
+                f"{meaning.label}{where} {verb(meaning.label)} highest in {_names(highest, keys, meanings)} with "
+                f"{with_unit(top[1][index], meaning)} and lowest{among} in {_names(lowest, keys, meanings)} with "
+                f"{with_unit(low[1][index], meaning)}."
             )
     ranked = query is not None and query.order is not None
     return FigureBlock(
@@ -284,7 +220,7 @@ def _who_has(
     label = ""
     for item in query.conditions:
         meaning = next((found for found in meanings if found.name == item.metric), None)
-        label = _inside(meaning.label) if meaning is not None else item.metric
+        label = inside(meaning.label) if meaning is not None else item.metric
         word = _CONDITIONS[item.operator]
         if item.value == 0 and query.combine == "difference" and " less " in label:
             label = label.replace(" less ", {">": " above ", "<": " below "}.get(item.operator, " against "), 1)
@@ -302,11 +238,6 @@ def _names(rows: Sequence[Sequence[Any]], keys: Sequence[int], meanings: Sequenc
     if len(rows) > MAX_NAMES:
         return f"{', '.join(names)} and {len(rows) - MAX_NAMES:,} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _inside(label: str) -> str:
-    """A label in the middle of a sentence; names such as `SLA share` keep their capitals."""
-    return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
 
 def _key(row: Sequence[Any], keys: Sequence[int], meanings: Sequence[ColumnMeaning]) -> str:
@@ -342,14 +273,3 @@ def render_table(evidence: SqlEvidence, meanings: Sequence[ColumnMeaning]) -> st
 
 def _escape(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
-
-
-__all__ = [
-    "MAX_TABLE_ROWS",
-    "FigureBlock",
-    "Grain",
-    "column_meanings",
-    "compared_period",
-    "describe_result",
-    "render_table",
-]

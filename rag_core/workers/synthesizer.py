@@ -52,11 +52,13 @@ def draft_answer(
     queries: Mapping[str, MetricQuery],
     spoken: Mapping[str, str] | None = None,
     question: str = "",
+    covered: Mapping[str, str] | None = None,
 ) -> Draft:
     """A draft from results and quotes: figures first, then what documents say; nothing is inferred.
 
     Results that a finding of severity `error` names are left out. `queries` are the metric queries by step,
-    `spoken` words for stored values. Where the question asks which document something stands in, each is named.
+    `spoken` words for stored values, `covered` by step the period that a figure is of where its query does not say it.
+    Where the question asks which document something stands in, each is named.
     """
     stopped = {finding.marker for finding in findings if finding.severity == "error"}
     blocks: list[Block] = []
@@ -64,7 +66,9 @@ def draft_answer(
     for evidence in sql:
         if evidence.marker in stopped:
             continue
-        figures = describe_result(evidence, queries.get(evidence.step_id), spoken)
+        figures = describe_result(
+            evidence, queries.get(evidence.step_id), spoken, (covered or {}).get(evidence.step_id, "")
+        )
         claims = tuple(Claim(text=text, markers=(evidence.marker,)) for text in figures.sentences)
         blocks.append(Block(claims=claims, table=figures.table, table_marker=evidence.marker if figures.table else ""))
         headline = headline or (figures if figures.headline_value is not None else None)

@@ -11,7 +11,7 @@ from rag_core.datamodel.answer import Claim, Usage
 from rag_core.datamodel.evidence import Passage, SqlEvidence
 from rag_core.prompts.loader import fence, load_prompt
 from rag_core.workers.evidence_validator import document_day, is_superseded
-from rag_core.workers.figures import column_meanings, show_cell
+from rag_core.workers.figure_words import column_meanings, show_cell
 from rag_core.workers.synthesizer import Block, Draft
 
 MAX_ROWS = 20

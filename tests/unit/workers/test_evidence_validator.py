@@ -157,3 +157,21 @@ def test_two_that_give_the_same_value_too_speak_of_another_thing_in_the_other_on
 def test_a_superseded_document_is_told() -> None:
     old = quoted("Restart the primary first.", "Runbook 2024", status="superseded", date=date(2024, 5, 14))
     assert [finding.code for finding in validate_passages("What is first?", [old])] == ["superseded"]
+
+
+def test_none_of_a_governed_figure_is_told_apart_from_rows_that_may_not_be_seen() -> None:
+    seen = sql_evidence({"region": "text", "orders": "bigint"})
+    hidden = seen.model_copy(update={"result": seen.result.model_copy(update={"row_limited": ("main.orders",)})})
+    assert [item.severity for item in validate_sql(seen, may_be_empty=True)] == ["info"]
+    assert [item.severity for item in validate_sql(seen)] == ["error"]
+    found = validate_sql(hidden, may_be_empty=True)
+    assert [(item.severity, item.message) for item in found] == [
+        ("error", "no rows are visible: of main.orders not all may be seen here")
+    ]
+
+
+def test_a_zero_over_rows_of_which_not_all_may_be_seen_says_so() -> None:
+    zero = sql_evidence({"orders": "bigint"}, (0,))
+    limited = zero.model_copy(update={"result": zero.result.model_copy(update={"row_limited": ("main.orders",)})})
+    assert [item.code for item in validate_sql(limited, may_be_empty=True)] == ["row_limited"]
+    assert validate_sql(zero, may_be_empty=True) == []
