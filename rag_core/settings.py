@@ -61,6 +61,8 @@ class ChatModelSettings(BaseModel):
     timeout_seconds: float = 120.0
     context_tokens: int = 8192
     max_output_tokens: int = 700
+    grammar: Literal["off", "auto", "llama.cpp", "vllm"] = "auto"
+    candidates: int = Field(default=1, ge=1, le=5)
     price_per_million_prompt: float | None = None
     price_per_million_completion: float | None = None
     prices: Path = Path("config/model_prices.yaml")

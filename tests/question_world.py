@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import duckdb
 from pydantic import BaseModel
 
+from rag_core.connectors.base import PLAIN, Decoding
 from rag_core.connectors.duckdb import DuckDBWarehouse
 from rag_core.datamodel.answer import Usage
 from rag_core.datamodel.evidence import Passage, SearchOutcome
@@ -113,13 +114,17 @@ class ScriptedModel:
     def __init__(self, **replies: Sequence[Reply]) -> None:
         self._replies = {name: list(given) for name, given in replies.items()}
         self.prompts: list[tuple[str, str, str]] = []
+        self.decodings: list[Decoding] = []
 
     @property
     def model_id(self) -> str:
         return "scripted"
 
-    def complete(self, system: str, user: str, output: type[Output]) -> tuple[Output, Usage]:
+    def complete(
+        self, system: str, user: str, output: type[Output], decoding: Decoding = PLAIN
+    ) -> tuple[Output, Usage]:
         self.prompts.append((output.__name__, system, user))
+        self.decodings.append(decoding)
         reply: Any = self._replies[output.__name__].pop(0)
         if isinstance(reply, Exception):
             raise reply

@@ -10,7 +10,9 @@ import typer
 from rag_core.cli.output import JsonOption, emit, error_console
 from rag_core.errors import ConfigurationError
 
-SYSTEMS = ("single_shot", "repaired", "worker")
+SYSTEMS = ("single_shot", "repaired", "worker", "grammar", "candidates")
+# Statements drawn at most where the first one is doubtful.
+CANDIDATES = 3
 
 
 def register(group: typer.Typer) -> None:
@@ -29,7 +31,11 @@ def register(group: typer.Typer) -> None:
         markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
         json: JsonOption = False,
     ) -> None:
-        """Execution match of a chat model's SQL: one call with the whole schema, its statement repaired, the worker."""
+        """Execution match of a chat model's SQL.
+
+        One call with the whole schema, its statement repaired; the worker with its own prompt, under a grammar, and
+        with several statements where the first is doubtful.
+        """
         rows = run_set(
             set_name, data, sample=sample, unanswerable=unanswerable, seed=seed, systems=system or list(SYSTEMS),
             out=out, resume=resume,
@@ -65,9 +71,9 @@ def run_set(
     from rag_core.evaluation.sql_runs import run_sql_questions, summarise_sql  # noqa: PLC0415 - heavy
     from rag_core.evaluation.sql_systems import (  # noqa: PLC0415 - heavy
         KeptReplies,
-        reflecting_worker,
         repaired_shot,
         single_shot,
+        sql_worker,
     )
     from rag_core.wiring import open_services  # noqa: PLC0415 - heavy
 
@@ -102,7 +108,9 @@ def run_set(
         makers = {
             "single_shot": lambda database: single_shot(database, kept),
             "repaired": lambda database: repaired_shot(database, kept, day),
-            "worker": lambda database: reflecting_worker(database, kept, day),
+            "worker": lambda database: sql_worker(database, kept, day, grammar=False),
+            "grammar": lambda database: sql_worker(database, kept, day, grammar=True),
+            "candidates": lambda database: sql_worker(database, kept, day, grammar=True, candidates=CANDIDATES),
         }
         scores = run_sql_questions(
             questions, opened, {name: makers[name] for name in systems}, path, progress=_show_progress

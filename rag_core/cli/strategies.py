@@ -52,6 +52,10 @@ def to_contract(name: str, known: tuple[StrategyStats, ...]) -> dict[str, Any]:
             "tried": sum(item.reflected for item in found),
             "helped": sum(item.reflection_helped for item in found),
         },
+        "candidates": {
+            "tried": sum(item.drawn for item in found),
+            "helped": sum(item.drawing_helped for item in found),
+        },
         "strategies": [
             {
                 "strategy": item.strategy,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, Self, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -107,6 +107,22 @@ class PassageSearch(Protocol):
         ...
 
 
+class Decoding(NamedTuple):
+    """How a reply is drawn, beside its prompt.
+
+    `draw` 0 is the likeliest reply; another number draws another one at `temperature`, the same for the same number.
+    `grammar` gives the whole reply's grammar in GBNF, empty for none; it is asked only where the endpoint decodes under
+    one, and elsewhere what it rules out has to be looked for in the reply.
+    """
+
+    draw: int = 0
+    temperature: float = 0.0
+    grammar: Callable[[], str] | None = None
+
+
+PLAIN = Decoding()
+
+
 class ChatModel(Protocol):
     """A chat model with structured output."""
 
@@ -115,8 +131,10 @@ class ChatModel(Protocol):
         """Name of the model, as stored with each answer."""
         ...
 
-    def complete(self, system: str, user: str, output: type[Output]) -> tuple[Output, Usage]:
-        """One call at temperature 0 whose reply is an `output`.
+    def complete(
+        self, system: str, user: str, output: type[Output], decoding: Decoding = PLAIN
+    ) -> tuple[Output, Usage]:
+        """One call whose reply is an `output`, at temperature 0 unless `decoding` says otherwise.
 
         Raises ModelFault where the reply cannot be read as one, ServiceUnavailable where the endpoint does not answer,
         BudgetExhausted where the budget is spent.

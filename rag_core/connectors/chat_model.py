@@ -10,12 +10,15 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
+from rag_core.connectors.base import PLAIN, Decoding, Output
+from rag_core.connectors.chat_model_grammar import GrammarSupport, grammar_body
 from rag_core.connectors.chat_model_ledger import CallResult, ModelCallLedger, PlannedCall, estimate_tokens
+from rag_core.connectors.chat_model_output import first_problem, object_in, schema_of
 from rag_core.connectors.chat_model_prices import Price, PriceTable
 from rag_core.datamodel.answer import Usage, add_usage
 from rag_core.errors import ConfigurationError, ModelFault, ServiceUnavailable
@@ -27,14 +30,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Output = TypeVar("Output", bound=BaseModel)
-
 # Enough for a provider's minute-wise rate window to move on; a longer Retry-After means that nobody will answer soon.
 MAX_ATTEMPTS = 5
 MAX_WAIT_SECONDS = 30.0
 FIRST_WAIT_SECONDS = 0.5
 MAX_MALFORMED = 2
 DEFAULT_OPENAI_MODEL = "gpt-4.1-mini"
+CUT_OFF = "it was cut off because it was too long"
 
 
 class SpentFault(ModelFault):
@@ -43,6 +45,26 @@ class SpentFault(ModelFault):
     def __init__(self, message: str, usage: Usage) -> None:
         super().__init__(message)
         self.usage = usage
+
+
+class _RequestRefused(ModelFault):
+    """The endpoint does not take the request as it is put."""
+
+
+class _Asked(NamedTuple):
+    """One request: its messages, the schema of its reply or what the body holds in its place, and how it is drawn."""
+
+    messages: list[tuple[str, str]]
+    schema: dict[str, Any]
+    body: dict[str, Any]
+    drawn: dict[str, Any]
+
+    def identity(self, settings: ChatModelSettings, name: str) -> str:
+        """The same for the same request, over processes; a plain one keeps the name it had before there were others."""
+        asked: list[Any] = [name, settings.base_url, settings.max_output_tokens, self.messages, self.schema]
+        if self.body or self.drawn:
+            asked += [self.body, self.drawn]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
 
 class _Reply(NamedTuple):
@@ -85,6 +107,7 @@ class OpenAIChatModel:
         self._ledger = ledger
         self._price = _price_of(self._name, settings, prices or PriceTable())
         self._client: ChatOpenAI | None = None
+        self._grammar = GrammarSupport(settings.grammar, settings.base_url)
 
     @property
     def model_id(self) -> str:
@@ -107,7 +130,9 @@ class OpenAIChatModel:
             )
         return self._client
 
-    def complete(self, system: str, user: str, output: type[Output]) -> tuple[Output, Usage]:
+    def complete(
+        self, system: str, user: str, output: type[Output], decoding: Decoding = PLAIN
+    ) -> tuple[Output, Usage]:
         """One structured reply. Malformed output is asked for again at most twice, with what was wrong with it.
 
         Raises ModelFault (SpentFault with the usage) where it stays malformed, ServiceUnavailable where the endpoint
@@ -117,13 +142,13 @@ class OpenAIChatModel:
         usage = Usage()
         problem = ""
         for _ in range(MAX_MALFORMED + 1):
-            text, problem, spent = self._call(messages, output)
+            text, problem, spent = self._call(messages, output, decoding)
             usage = add_usage(usage, spent)
             if not problem:
                 try:
-                    return output.model_validate(_object_in(text)), usage
+                    return output.model_validate(object_in(text)), usage
                 except (ValidationError, ValueError) as error:
-                    problem = _first_problem(error)
+                    problem = first_problem(error)
             logger.info("chat model %s gave malformed output: %s", self._name, problem)
             messages = [
                 ("system", system),
@@ -133,19 +158,66 @@ class OpenAIChatModel:
             ]
         raise SpentFault(f"the chat model's output stayed unusable: {problem}", usage)
 
-    def _call(self, messages: list[tuple[str, str]], output: type[BaseModel]) -> tuple[str, str, Usage]:
+    def _call(
+        self, messages: list[tuple[str, str]], output: type[BaseModel], decoding: Decoding
+    ) -> tuple[str, str, Usage]:
         """Text of the reply, what is wrong with its end (empty: nothing), and its usage.
 
-        A request that this run has made before is not made again: the ledger keeps the reply.
+        One that is refused with a grammar is made without.
         """
-        schema = schema_of(output)
-        asked = [self._name, self._settings.base_url, self._settings.max_output_tokens, messages, schema]
-        key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+        drawn = {"temperature": decoding.temperature, "seed": decoding.draw} if decoding.draw else {}
+        plain = _Asked(messages, schema_of(output), {}, drawn)
+        body, usage = self._under_grammar(decoding)
+        if body:
+            try:
+                text, problem, spent = self._reply(plain._replace(body=body))
+                return text, problem, add_usage(usage, spent)
+            except _RequestRefused:
+                text, problem, spent = self._reply(plain)
+                self._grammar.give_up()  # it was the grammar: without it the request went through
+                return text, problem, add_usage(usage, spent)
+        text, problem, spent = self._reply(plain)
+        return text, problem, add_usage(usage, spent)
+
+    def _under_grammar(self, decoding: Decoding) -> tuple[dict[str, Any], Usage]:
+        """What the body holds for the grammar, empty where the endpoint takes none; and what it cost to find out."""
+        usage = Usage()
+        if decoding.grammar is None:
+            return {}, usage
+
+        def ask(body: dict[str, Any]) -> str:
+            nonlocal usage
+            try:
+                text, _, usage = self._reply(_Asked([("user", "Say anything.")], {}, body, {}))
+            except _RequestRefused:
+                return ""
+            return text
+
+        kind = self._grammar.find_kind(self._owner, ask)
+        grammar = decoding.grammar() if kind is not None else ""
+        return grammar_body(kind, grammar) if kind is not None and grammar else {}, usage
+
+    def _owner(self) -> str:
+        """Who serves the model, as the endpoint lists it; empty where it lists nothing."""
+        import openai  # noqa: PLC0415 - heavy
+
+        try:
+            listed = self._chat().root_client.models.list().data
+        except openai.APIConnectionError as error:
+            raise ServiceUnavailable("cannot connect to the chat model (NIGHTSHIFT_LLM__BASE_URL)") from error
+        except openai.APIError:
+            return ""
+        named = [item for item in listed if item.id == self._name] or listed
+        return named[0].owned_by if named else ""
+
+    def _reply(self, asked: _Asked) -> tuple[str, str, Usage]:
+        """As `_call`; a request that this run has made before is not made again: the ledger keeps the reply."""
+        key = asked.identity(self._settings, self._name)
         kept = self._ledger.recall(key) if self._ledger is not None else None
         if kept is not None:
             return kept.text, kept.problem, kept.usage
         for attempt in range(1, MAX_ATTEMPTS + 1):
-            reply = self._attempt(messages, schema, key, attempt)
+            reply = self._attempt(asked, key, attempt)
             if reply is not None:
                 used = reply.result
                 usage = Usage(
@@ -157,16 +229,14 @@ class OpenAIChatModel:
                 return reply.text, reply.problem, usage
         raise ServiceUnavailable(f"the chat model refused {MAX_ATTEMPTS} times in a row (rate limit or server error)")
 
-    def _attempt(
-        self, messages: list[tuple[str, str]], schema: dict[str, Any], key: str, attempt: int
-    ) -> _Reply | None:
+    def _attempt(self, asked: _Asked, key: str, attempt: int) -> _Reply | None:
         """One request, written down in the ledger; None where it is to be made again, after the wait."""
         import openai  # noqa: PLC0415 - heavy
 
-        call_no = self._admit(messages, schema)
+        call_no = self._admit(asked)
         started = time.perf_counter()
         try:
-            reply = self._ask(messages, schema, started)
+            reply = self._ask(asked, started)
         except openai.APIStatusError as error:
             self._settle(call_no, started, str(error.status_code))
             if isinstance(error, openai.RateLimitError | openai.InternalServerError):
@@ -193,13 +263,19 @@ class OpenAIChatModel:
             self._ledger.keep(call_no, reply.result, request_key=key, reply=reply.text, problem=reply.problem)
         return reply
 
-    def _ask(self, messages: list[tuple[str, str]], schema: dict[str, Any], started: float) -> _Reply:
+    def _ask(self, asked: _Asked, started: float) -> _Reply:
         import openai  # noqa: PLC0415 - heavy
 
-        # A schema as a dictionary keeps the raw reply and its usage where the reply does not fit the schema.
-        model = self._chat().with_structured_output(schema, method="json_schema", include_raw=True, strict=True)
+        chat = self._chat()
         try:
-            raw = model.invoke(messages)["raw"]
+            if asked.body:
+                raw: Any = chat.invoke(asked.messages, extra_body=asked.body, **asked.drawn)
+            else:
+                # A schema as a dictionary keeps the raw reply and its usage where the reply does not fit the schema.
+                model = chat.with_structured_output(
+                    asked.schema, method="json_schema", include_raw=True, strict=True, **asked.drawn
+                )
+                raw = model.invoke(asked.messages)["raw"]
         except openai.LengthFinishReasonError as error:
             spent, completion = error.completion.usage, error.completion
             details = spent.prompt_tokens_details if spent else None
@@ -211,7 +287,7 @@ class OpenAIChatModel:
             )
             named = {"response_model": completion.model, "response_id": completion.id, "finish_reason": "length"}
             text = completion.choices[0].message.content or ""
-            return _Reply(text, "it was cut off because it was too long", result.model_copy(update=named))
+            return _Reply(text, CUT_OFF, result.model_copy(update=named))
         tokens = raw.usage_metadata or {}
         cached = (tokens.get("input_token_details") or {}).get("cache_read") or 0
         result = self._result(started, tokens.get("input_tokens", 0), tokens.get("output_tokens", 0), cached)
@@ -223,6 +299,8 @@ class OpenAIChatModel:
         }
         refusal = raw.additional_kwargs.get("refusal")
         problem = f"it refused: {refusal}" if refusal else ""
+        if named["finish_reason"] == "length":
+            problem = CUT_OFF
         return _Reply(str(raw.content), problem, result.model_copy(update=named))
 
     def _refusal(self, error: openai.APIStatusError) -> Exception:
@@ -235,12 +313,14 @@ class OpenAIChatModel:
             return ConfigurationError(
                 f"the endpoint knows no model {self._name} (NIGHTSHIFT_LLM__MODEL, NIGHTSHIFT_LLM__BASE_URL)"
             )
-        return ModelFault(f"the endpoint refused the request with status {error.status_code}")
+        return _RequestRefused(f"the endpoint refused the request with status {error.status_code}")
 
-    def _admit(self, messages: list[tuple[str, str]], schema: dict[str, Any]) -> int | None:
+    def _admit(self, asked: _Asked) -> int | None:
         if self._ledger is None:
             return None
-        prompt = sum(estimate_tokens(text) for _, text in messages) + estimate_tokens(json.dumps(schema))
+        # A grammar is no part of the prompt.
+        schema = "" if asked.body else json.dumps(asked.schema)
+        prompt = sum(estimate_tokens(text) for _, text in asked.messages) + estimate_tokens(schema)
         most = self._settings.max_output_tokens
         host = urlsplit(self._settings.base_url or "https://api.openai.com").hostname or ""
         return self._ledger.admit(
@@ -304,35 +384,3 @@ def retry_after(headers: Mapping[str, str]) -> float:
     with contextlib.suppress(ValueError):
         return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
     return 0.0
-
-
-def schema_of(output: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema that goes to the endpoint: strict form, every property required and none besides."""
-    schema = output.model_json_schema()
-    for part in [schema, *schema.get("$defs", {}).values()]:
-        if part.get("type") == "object":
-            part["additionalProperties"] = False
-            part["required"] = list(part.get("properties", {}))
-            for declared in part.get("properties", {}).values():
-                declared.pop("default", None)
-    schema["title"] = output.__name__
-    schema.setdefault("description", (output.__doc__ or output.__name__).strip().splitlines()[0])
-    return schema
-
-
-def _object_in(text: str) -> Any:
-    """The JSON object in a reply, which may stand in a fence or behind words."""
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
-        raise ValueError("it holds no JSON object")
-    try:
-        return json.loads(text[start : end + 1], strict=False)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"it is not valid JSON ({error.msg})") from error
-
-
-def _first_problem(error: ValidationError | ValueError) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False)[0]
-        return f"{'.'.join(str(part) for part in first['loc']) or 'object'}: {first['msg']}"
-    return str(error)

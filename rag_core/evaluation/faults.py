@@ -16,8 +16,8 @@ from rag_core.datamodel.answer import Answer
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.query import QueryResult
-from rag_core.evaluation.sql_match import same_result
 from rag_core.schema.types import canonical_type
+from rag_core.workers.result_match import same_result
 from rag_core.workers.sql_repair.shape import singular
 
 FaultKind = Literal["renamed", "dropped", "retyped", "wrong_table"]

@@ -12,9 +12,9 @@ from rag_core.datamodel.base import Record
 from rag_core.datamodel.query import QueryResult
 from rag_core.evaluation.score_files import read_scores
 from rag_core.evaluation.sql_databases import EvalDatabase
-from rag_core.evaluation.sql_match import holds_result, same_result
 from rag_core.evaluation.sql_questions import SqlQuestion
 from rag_core.evaluation.sql_systems import SqlSystem, run_statement
+from rag_core.workers.result_match import holds_result, same_result
 
 Verdict = Literal["right", "wrong", "failed", "withheld"]
 

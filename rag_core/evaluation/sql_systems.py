@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from rag_core.connectors.base import ChatModel, Output
-from rag_core.datamodel.answer import Usage, add_usage
+from rag_core.connectors.base import PLAIN, ChatModel, Decoding, Output
+from rag_core.datamodel.answer import Usage
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.plan import SqlStep
 from rag_core.datamodel.query import QueryResult
@@ -24,9 +24,9 @@ from rag_core.semantics.definitions import SemanticModel
 from rag_core.workers.coverage import cover
 from rag_core.workers.execution import run_guarded
 from rag_core.workers.outcome import Fault, StepOutcome
-from rag_core.workers.reflection import classify, decide, fault_of
+from rag_core.workers.reflection import classify, fault_of
 from rag_core.workers.sql_settle import MENDED_EMPTY
-from rag_core.workers.sql_worker import SqlWorker, feedback_on
+from rag_core.workers.sql_worker import SqlWorker
 
 # Faults that say "this is not answered" and not "this statement failed".
 WITHHELD = frozenset({"impossible", "policy"})
@@ -81,13 +81,17 @@ class KeptReplies:
         """Name of the model."""
         return self.model.model_id
 
-    def complete(self, system: str, user: str, output: type[Output]) -> tuple[Output, Usage]:
-        """The kept reply to just this prompt, else the model's."""
-        asked = json.dumps([self.model_id, system, user, output.__name__])
-        key = hashlib.sha256(asked.encode()).hexdigest()
+    def complete(
+        self, system: str, user: str, output: type[Output], decoding: Decoding = PLAIN
+    ) -> tuple[Output, Usage]:
+        """The kept reply to just this prompt, drawn in just this way, else the model's."""
+        asked = [self.model_id, system, user, output.__name__]
+        if decoding != PLAIN:
+            asked += [str(decoding.draw), str(decoding.temperature), decoding.grammar() if decoding.grammar else ""]
+        key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
         entry = self._kept.get(key)
         if entry is None:
-            reply, usage = self.model.complete(system, user, output)
+            reply, usage = self.model.complete(system, user, output, decoding)
             entry = {"key": key, "reply": reply.model_dump(mode="json"), "usage": usage.model_dump(mode="json")}
             self._kept[key] = entry
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,22 +146,15 @@ def repaired_shot(database: EvalDatabase, model: KeptReplies, run_date: date) ->
     return ask
 
 
-def reflecting_worker(database: EvalDatabase, model: KeptReplies, run_date: date, *, attempts: int = 2) -> SqlSystem:
-    """The SQL worker with its own prompt, repair and reflection: at most so many attempts, each its own call."""
-    worker = _worker(database, model)
+def sql_worker(
+    database: EvalDatabase, model: KeptReplies, run_date: date, *, grammar: bool, candidates: int = 1
+) -> SqlSystem:
+    """The SQL worker with its own prompt and its repair: under a grammar or not, by one statement or by several."""
+    worker = replace(_worker(database, model), grammar=grammar, candidates=candidates)
 
     def ask(question: SqlQuestion) -> SqlReply:
         model.statements.clear()
-        step, usage, feedback = SqlStep(step_id="s1", task=question.asked), Usage(), ""
-        for attempt in range(1, attempts + 1):
-            outcome, spent = worker.run(step, run_date=run_date, attempt=attempt, feedback=feedback)
-            usage = add_usage(usage, spent)
-            if outcome.fault is None:
-                break
-            action = decide(outcome.fault, attempt, has_model=True, written_by_model=True)
-            if action.kind in ("stop", "repair"):
-                break
-            feedback = feedback_on(outcome.fault)
+        outcome, usage = worker.run(SqlStep(step_id="s1", task=question.asked), run_date=run_date)
         return _reply(outcome, model.statements[0] if model.statements else "", usage)
 
     return ask

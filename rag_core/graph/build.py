@@ -83,6 +83,7 @@ class Orchestrator:
         identity: who the warehouse is asked as, without secrets; what is looked up in it is then kept in the store.
         looks: most statements for looking up values, and as many for joins; None for no bound.
         watched: the warehouse whose schema is checked, where `warehouse` is asked as somebody else than the login.
+        candidates: statements that the model may write for one step, where the first one is doubtful.
     """
 
     def __init__(
@@ -107,14 +108,13 @@ class Orchestrator:
         identity: str | None = None,
         looks: int | None = None,
         watched: Warehouse | None = None,
+        candidates: int = 1,
     ) -> None:
         cache = RunCache()
         self._answers = AnswerCache(cache)
         self._warehouse = CachedWarehouse(warehouse, cache)
-        self._guard = guard
-        self._catalog_cache = catalog_cache
-        self._semantic_model = semantic_model
-        self._chat_model = chat_model
+        self._guard, self._catalog_cache, self._semantic_model = guard, catalog_cache, semantic_model
+        self._chat_model, self._candidates = chat_model, candidates
         self._keeper = self._make_keeper(store)
         self._mender = self._make_mender(store, warehouse, watched)
         self._limit, self._seconds = FIXED_SUPERSTEPS + SUPERSTEPS_PER_STEP * question_steps, question_seconds
@@ -185,6 +185,7 @@ class Orchestrator:
             check_joins=lambda query: self._knowledge.require(query, self._visible_catalog(), self._guard.check),
             check_names=self._mender.require_names if self._mender is not None else None,
             known=lambda: self._knowledge.known(self._visible_catalog(), self._guard.check),
+            candidates=self._candidates,
         )
 
     def _visible_catalog(self) -> Catalog:
@@ -194,9 +195,8 @@ class Orchestrator:
         return self._visible[1]
 
     def _renew_guard(self, catalog: Catalog) -> None:
-        if catalog is self._guard.catalog:
-            return
-        self._guard = SqlGuard(self._guard.policy, catalog)
+        if catalog is not self._guard.catalog:
+            self._guard = SqlGuard(self._guard.policy, catalog)
 
     def get_compiled_app(self, *, checkpointed: bool = False) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled graph: `invoke` and `ainvoke` take `{"request": Request(...)}`; the answer is in `answer`.

@@ -137,6 +137,8 @@ class Nodes:
             detail["fault"] = outcome.fault.code
         elif outcome.sql is not None:
             detail |= {"rows": outcome.sql.result.row_count, "tables": list(outcome.sql.tables)}
+        if outcome.candidates:
+            detail |= {"candidates": outcome.candidates, "agreeing": outcome.agreeing}
         if usage.model_calls:
             detail["model_calls"] = usage.model_calls
             left_out = worker.known().left_out if worker.known is not None else 0

@@ -11,7 +11,7 @@ def strategy_use(state: QuestionState, choice: Choice, milliseconds: float) -> S
     """The line of the log for a question that has ended.
 
     Reflection has helped where a step that a model was asked to mend brought something in the end; what code mended
-    cost nothing and is not counted.
+    cost nothing and is not counted. Statements drawn besides a doubtful first one have helped where most agreed.
     """
     answer = state["answer"]
     outcomes = state.get("outcomes", ())
@@ -29,4 +29,6 @@ def strategy_use(state: QuestionState, choice: Choice, milliseconds: float) -> S
         status=answer.status,
         reflected=bool(asked_again),
         reflection_helped=bool(helped),
+        candidates=sum(item.candidates for item in outcomes),
+        candidates_helped=any(item.agreeing > 1 for item in outcomes),
     )

@@ -41,6 +41,8 @@ class StrategyStats(Record):
     milliseconds: float
     reflected: int = 0
     reflection_helped: int = 0
+    drawn: int = 0
+    drawing_helped: int = 0
 
     @property
     def success(self) -> float:
@@ -75,6 +77,8 @@ class StrategyUse(Record):
     status: str
     reflected: bool = False
     reflection_helped: bool = False
+    candidates: int = 0
+    candidates_helped: bool = False
     at: datetime | None = None
 
     def values(self) -> dict[str, Any]:

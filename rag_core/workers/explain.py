@@ -60,13 +60,21 @@ def _found(outcome: StepOutcome | None) -> str:
         tables = ", ".join(outcome.sql.tables)
         came = f"{rows} came back" + (f" from {tables}." if tables else ".")
         mended = f" The statement was mended without a model ({_short(outcome.repaired)})." if outcome.repaired else ""
-        return came + mended
+        return came + mended + _agreement(outcome)
     if outcome.search is not None:
         if outcome.search.null_signal:
             return f"Nothing in the index answers that: {_sentence(outcome.search.reason or 'no passage is close')}"
         quoted = sum(1 for passage in outcome.search.passages if passage.quotes)
         return f"{len(outcome.search.passages)} passages were read and {quoted} of them quoted."
     return "It brought nothing."
+
+
+def _agreement(outcome: StepOutcome) -> str:
+    if outcome.agreeing > 1:
+        return f" {outcome.agreeing} of {outcome.candidates} statements that a model wrote brought this."
+    if outcome.candidates > 1:
+        return f" {outcome.candidates} statements were written, no two brought the same, and this is the first one's."
+    return ""
 
 
 def _retries(step_id: str, outcomes: Sequence[StepOutcome]) -> list[str]:

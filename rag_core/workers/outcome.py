@@ -45,6 +45,8 @@ class StepOutcome(Record):
 
     `attempt` counts from 1. `repaired` says that code, not a model, mended the statement. `followed` are sentences on
     renames in the warehouse that the statement was mended to follow, and on changes that nobody has decided on.
+    `candidates` is how many statements were drawn where the first was doubtful, and `agreeing` how many of them brought
+    the result taken; 0 where none was drawn besides it.
     """
 
     step_id: str
@@ -54,6 +56,8 @@ class StepOutcome(Record):
     fault: Fault | None = None
     repaired: str = ""
     followed: tuple[str, ...] = ()
+    candidates: int = 0
+    agreeing: int = 0
 
 
 def latest(outcomes: tuple[StepOutcome, ...]) -> tuple[StepOutcome, ...]:

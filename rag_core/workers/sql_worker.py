@@ -10,13 +10,13 @@ from typing import NamedTuple, Protocol
 import sqlglot
 from pydantic import BaseModel, Field
 
-from rag_core.connectors.base import ChatModel, Warehouse
-from rag_core.datamodel.answer import Usage
+from rag_core.connectors.base import PLAIN, ChatModel, Decoding, Warehouse
+from rag_core.datamodel.answer import Usage, add_usage
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.evidence import ColumnMeaning, SqlEvidence
 from rag_core.datamodel.plan import SqlStep
 from rag_core.datamodel.query import GuardedSql, GuardVerdict
-from rag_core.errors import ModelFault, QueryFault
+from rag_core.errors import BudgetExhausted, ModelFault, QueryFault
 from rag_core.prompts.loader import fence, load_prompt
 from rag_core.schema.knowledge import Known
 from rag_core.schema.mend import Mended
@@ -26,7 +26,9 @@ from rag_core.semantics.paths import SemanticError
 from rag_core.workers.coverage import cover
 from rag_core.workers.outcome import Fault, StepOutcome
 from rag_core.workers.reflection import classify, fault_of, wrong_name
+from rag_core.workers.sql_candidates import TEMPERATURE, choose, doubtful, settled
 from rag_core.workers.sql_card import describe_schema
+from rag_core.workers.sql_grammar import build_grammar
 from rag_core.workers.sql_repair.mender import MENDABLE
 from rag_core.workers.sql_repair.shape import Shape
 from rag_core.workers.sql_settle import describe, settle
@@ -70,7 +72,9 @@ class SqlWorker:
     became of it, and gives the guard over the schema as it is now. `check_joins` raises QueryFault where a statement
     that nobody approved joins what does not belong together; `check_names` where a name means something else now, and
     gives what an answer has to say of changes that nobody has decided on.
-    `known` tells values and joins for the schema card. `repairs` has code mend what a model wrote.
+    `known` tells values and joins for the schema card. `repairs` has code mend what a model wrote. `grammar` has it
+    written under one, where the endpoint takes one. `candidates` is how many statements are drawn at most where the
+    first one is doubtful, that one counted.
     `refuses_foreign` ends a task before a model is asked where the schema and its values speak of hardly a word of it.
     """
 
@@ -84,6 +88,8 @@ class SqlWorker:
     check_names: Callable[[Sequence[str]], tuple[str, ...]] | None = None
     known: Callable[[], Known] | None = None
     repairs: bool = True
+    grammar: bool = True
+    candidates: int = 1
     refuses_foreign: bool = False
 
     def run(
@@ -96,6 +102,29 @@ class SqlWorker:
         written, usage = self._written(step, run_date, attempt, feedback)
         if isinstance(written, StepOutcome):
             return written, usage
+        outcome = self._tried(step, written, attempt, repaired)
+        drawn_by_model = written.strategy == "model" and step.sql is None
+        if drawn_by_model and attempt == 1 and self.candidates > 1 and doubtful(outcome):
+            outcome, spent = self._agreed(step, outcome, run_date)
+            usage = add_usage(usage, spent)
+        return outcome, usage
+
+    def _agreed(self, step: SqlStep, first: StepOutcome, run_date: date) -> tuple[StepOutcome, Usage]:
+        """What most of several statements bring, each guarded, mended and run like the first one."""
+        drawn, usage = [first], Usage()
+        for draw in range(1, self.candidates):
+            if settled(drawn, self.candidates):
+                break
+            try:
+                written, spent = self._written(step, run_date, 1, "", Decoding(draw=draw, temperature=TEMPERATURE))
+            except BudgetExhausted:
+                break  # the first one has been paid for; it is judged by those that there are
+            usage = add_usage(usage, spent)
+            drawn.append(written if isinstance(written, StepOutcome) else self._tried(step, written, 1, ""))
+        return choose(drawn) if len(drawn) > 1 else first, usage
+
+    def _tried(self, step: SqlStep, written: _Statement, attempt: int, repaired: str) -> StepOutcome:
+        """What a statement brings, after what the schema's history and code have mended."""
         sql, meanings, confidence, strategy = written
         if repaired:
             confidence = min(confidence, REPAIRED_CONFIDENCE)
@@ -117,10 +146,10 @@ class SqlWorker:
             # What the schema's history explains is for a person; what a model got wrong, code may put right.
             outcome, told = worker._settled(step, sql, outcome, attempt, confidence)
             repaired = "; ".join(filter(None, (repaired, told)))
-        return outcome.model_copy(update={"repaired": repaired, "followed": (*notes, *outcome.followed)}), usage
+        return outcome.model_copy(update={"repaired": repaired, "followed": (*notes, *outcome.followed)})
 
     def _written(
-        self, step: SqlStep, run_date: date, attempt: int, feedback: str
+        self, step: SqlStep, run_date: date, attempt: int, feedback: str, decoding: Decoding = PLAIN
     ) -> tuple[_Statement | StepOutcome, Usage]:
         """The statement of a step: its metric's, its own, or a model's; an outcome with a fault where there is none."""
         if step.metric_query is not None:
@@ -142,7 +171,7 @@ class SqlWorker:
         if foreign is not None:
             return self._failed(step, attempt, foreign), Usage()
         try:
-            thought, usage = self._think(self.chat_model, step, run_date, feedback)
+            thought, usage = self._think(self.chat_model, step, run_date, feedback, decoding)
         except ModelFault as error:
             return self._failed(step, attempt, fault_of(error)), getattr(error, "usage", Usage(model_calls=1))
         return _Statement(thought.sql_query.strip().rstrip(";"), (), _share(thought.confidence), "model"), usage
@@ -233,9 +262,13 @@ class SqlWorker:
         )
         return StepOutcome(step_id=step.step_id, attempt=attempt, sql=evidence, followed=cautions)
 
-    def _think(self, model: ChatModel, step: SqlStep, run_date: date, feedback: str) -> tuple[SqlThought, Usage]:
-        prompt = load_prompt("write_sql")
-        card, named = describe_schema(step.task, self.catalog, self._known())
+    def _think(
+        self, model: ChatModel, step: SqlStep, run_date: date, feedback: str, decoding: Decoding
+    ) -> tuple[SqlThought, Usage]:
+        prompt, known = load_prompt("write_sql"), self._known()
+        card, named = describe_schema(step.task, self.catalog, known)
+        if self.grammar:
+            decoding = decoding._replace(grammar=lambda: build_grammar(step.task, self.catalog, known.values))
         user = prompt.render(
             {
                 "dialect": self.warehouse.dialect,
@@ -246,7 +279,7 @@ class SqlWorker:
                 "feedback": feedback,
             }
         )
-        return model.complete(prompt.system, user, SqlThought)
+        return model.complete(prompt.system, user, SqlThought, decoding)
 
     def _translated(self, sql: str) -> str:
         """A statement of the semantic model in the warehouse's dialect."""

@@ -16,11 +16,13 @@ SELECT
     avg(u.cost_usd) AS cost_usd,
     avg(u.milliseconds) AS milliseconds,
     count(*) FILTER (WHERE u.reflected) AS reflected,
-    count(*) FILTER (WHERE u.reflection_helped) AS reflection_helped
+    count(*) FILTER (WHERE u.reflection_helped) AS reflection_helped,
+    count(*) FILTER (WHERE u.candidates > 0) AS drawn,
+    count(*) FILTER (WHERE u.candidates_helped) AS drawing_helped
 FROM (
     SELECT
         s.question_class, s.strategy, s.status, s.model_calls, s.tokens, s.cost_usd, s.milliseconds, s.reflected,
-        s.reflection_helped, a.state,
+        s.reflection_helped, s.candidates, s.candidates_helped, a.state,
         row_number() OVER (PARTITION BY s.question_class, s.strategy ORDER BY s.use_no DESC) AS age
     FROM nightshift.strategy_use AS s
     LEFT JOIN reports.fact_answer AS a ON s.run_id = a.run_id::text AND s.question_id = a.question_id

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rag_core.connectors.base import Warehouse
+from rag_core.connectors.base import PLAIN, Decoding, Warehouse
 from rag_core.datamodel.answer import Usage
 from rag_core.datamodel.plan import SqlStep
 from rag_core.datamodel.query import GuardedSql, QueryResult
@@ -259,7 +259,7 @@ class Scripted:
         self.sql = sql
         self.prompts: list[str] = []
 
-    def complete(self, system: str, user: str, schema: type) -> tuple[Any, Usage]:
+    def complete(self, system: str, user: str, schema: type, decoding: Decoding = PLAIN) -> tuple[Any, Usage]:
         self.prompts.append(user)
         return SqlThought(sql_query=self.sql, explanation="", confidence=0.9), Usage(model_calls=1)
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from rag_core.connectors.chat_model import OpenAIChatModel, SpentFault, schema_of
+from rag_core.connectors.chat_model import OpenAIChatModel, SpentFault
+from rag_core.connectors.chat_model_output import schema_of
 from rag_core.datamodel.answer import Usage, add_usage
 from rag_core.errors import ConfigurationError, ModelFault, ServiceUnavailable
 from rag_core.settings import ChatModelSettings
@@ -36,14 +37,21 @@ class Endpoint:
         self.replies: list[tuple[int, dict[str, str], Any]] = []
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
+        self.owner = "somebody"
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                listed = {"id": "stand-in", "object": "model", "created": 1, "owned_by": endpoint.owner}
+                self._reply(200, {}, {"object": "list", "data": [listed]})
+
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])
                 endpoint.requests.append(json.loads(self.rfile.read(length)))
                 endpoint.keys.append(self.headers.get("Authorization"))
-                status, headers, body = endpoint.replies.pop(0)
+                self._reply(*endpoint.replies.pop(0))
+
+            def _reply(self, status: int, headers: dict[str, str], body: Any) -> None:
                 payload = body if isinstance(body, bytes) else json.dumps(body).encode()
                 self.send_response(status)
                 for name, value in {"Content-Type": "application/json", **headers}.items():

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from rag_core.connectors.base import PLAIN, Decoding
 from rag_core.datamodel.answer import Usage
 from rag_core.datamodel.query import QueryResult, ResultColumn
-from rag_core.evaluation.sql_match import holds_result, same_result
 from rag_core.evaluation.sql_questions import SqlQuestion, read_gold, sample_questions
 from rag_core.evaluation.sql_runs import SqlScore, summarise_sql
 from rag_core.evaluation.sql_systems import KeptReplies, OneStatement
+from rag_core.workers.result_match import holds_result, same_result
 
 
 def result(*rows: tuple[Any, ...]) -> QueryResult:
@@ -133,7 +134,9 @@ class Counting:
     model_id = "counting"
     asked = 0
 
-    def complete(self, system: str, user: str, output: type[BaseModel]) -> tuple[Any, Usage]:
+    def complete(
+        self, system: str, user: str, output: type[BaseModel], decoding: Decoding = PLAIN
+    ) -> tuple[Any, Usage]:
         self.asked += 1
         return output.model_validate({"sql_query": f"SELECT {len(user)}; "}), Usage(model_calls=1)
 
