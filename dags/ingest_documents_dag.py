@@ -2,9 +2,11 @@
 ### Ingest documents
 
 Finds the documents under the configured sources (`NIGHTSHIFT_INGESTION__SOURCES`), converts what is new or changed,
-cuts it into chunks, embeds and indexes them. An unchanged file costs nothing; a bad file is recorded with its reason
-and the rest goes on. The pool `nightshift_embedding` bounds how many groups are embedded at the same time. The new
-chunks are checked before the run succeeds. Emits the asset `nightshift://documents`.
+cuts it into chunks, embeds and stages them. An unchanged file costs nothing; a bad file is recorded with its reason
+and the rest goes on. The pool `nightshift_embedding` bounds how many groups are embedded at the same time. Great
+Expectations judges the new chunks; then the documents that passed are published, and only then searches find them. One
+that did not pass stays as it was published last and is recorded with the reason. Emits the asset
+`nightshift://documents`.
 """
 
 from __future__ import annotations
@@ -54,16 +56,24 @@ def ingest_documents() -> None:
             return ingest_group(services, group["run_id"], group["group"])
 
     # Where nothing has changed there is no group, and the mapped task counts as skipped.
-    @task(outlets=[Asset(DOCUMENTS_ASSET)], trigger_rule="none_failed")
-    def check_and_finish(run: dict, params: dict) -> dict:
-        from ingestion.scheduled import finish_scheduled_ingest
+    @task(trigger_rule="none_failed")
+    def check(run: dict) -> dict:
+        from ingestion.scheduled import check_scheduled_ingest
         from nightshift_airflow.context import open_context
 
         with open_context() as services:
-            return finish_scheduled_ingest(services, run["run_id"], prune=params["prune"])
+            return check_scheduled_ingest(services, run["run_id"])
+
+    @task(outlets=[Asset(DOCUMENTS_ASSET)])
+    def publish(run: dict, params: dict) -> dict:
+        from ingestion.scheduled import publish_scheduled_ingest
+        from nightshift_airflow.context import open_context
+
+        with open_context() as services:
+            return publish_scheduled_ingest(services, run["run_id"], prune=params["prune"])
 
     run = plan()
-    ingest.expand(group=groups_of(run)) >> check_and_finish(run)
+    ingest.expand(group=groups_of(run)) >> check(run) >> publish(run)
 
 
 ingest_documents()

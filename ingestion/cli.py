@@ -147,7 +147,8 @@ def _ingest(
     with IngestProgress(error_console) as bar:
 
         def report(progress: Report) -> None:
-            bar.update("documents", progress.done, progress.total, f"{progress.embeddings} embeddings")
+            note = f"{progress.embeddings} embeddings" if progress.what == "documents" else "published"
+            bar.update(progress.what, progress.done, progress.total, note)
 
         def report_build(done: int, total: int) -> None:
             bar.update("chunks", done, total, "for the index of the new embedding model")

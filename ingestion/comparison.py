@@ -92,7 +92,7 @@ def compare(
     gone = [
         document
         for key, document in sorted(by_id.items(), key=lambda item: (item[1].source, item[1].path))
-        if complete and files and key not in found and _below(Path(document.location), roots)
+        if complete and files and key not in found and is_below(Path(document.location), roots)
     ]
     moved, work, gone = _pair_moves(work, gone, by_id, pipeline_version)
     return Comparison(tuple(unchanged), tuple(failing), tuple(moved), tuple(work), tuple(gone))
@@ -124,5 +124,6 @@ def _same(document: KnownDocument, file: SourceFile, pipeline_version: str) -> b
     return document.content_hash == file.content_hash and document.pipeline_version == pipeline_version
 
 
-def _below(location: Path, roots: Sequence[Path]) -> bool:
+def is_below(location: Path, roots: Sequence[Path]) -> bool:
+    """Whether a path is one of the roots or lies below one."""
     return any(location == root or root in location.parents for root in roots)

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingestion import runs
+from ingestion.checks import judge_documents
 from ingestion.config import IngestionRules
 from ingestion.documents import Block, ConvertedDocument, SourceFile
 from ingestion.index import document_id
 from ingestion.packing import pack_postings
+from ingestion.publishing import publish_documents
 from ingestion.versions import ensure_version, maintain_index
 from ingestion.worker import DocumentWorker, pipeline_version
 from rag_core.connectors.base import Embedder
@@ -64,10 +66,24 @@ def load_corpus(
         digest = hashlib.sha256(f"{text.title}\x00{text.text}".encode()).hexdigest()
         if known.get(document_id(source, text.key)) != (digest, wanted):
             files.append(SourceFile(source, Path(source), Path(source) / text.key, text.key, len(text.text), digest))
-    worker = DocumentWorker(store, embedder, rules, version, runs.new_run_id())
+    run_id = runs.new_run_id()
+    record = runs.RunRecord(
+        run_id=run_id,
+        complete=True,
+        discovered=len(texts),
+        unchanged=len(texts) - len(files),
+        moved=0,
+        known=len(known),
+        seconds=0.0,
+    )
+    with store.connection() as connection:
+        runs.save_run(connection, record, [Path(source)], [files])
+    worker = DocumentWorker(store, embedder, rules, version, run_id)
     for done, _ in enumerate(worker.work_off(files, _TextConverter(texts)), start=1):
         if on_progress is not None:
             on_progress(done, len(files))
+    judge_documents(store, run_id, max_tokens=rules.chunks.max_tokens)
+    publish_documents(store, run_id, version_no=version.version_no)
     if files:
         maintain_index(store, version)
     else:

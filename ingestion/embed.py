@@ -17,13 +17,13 @@ SAVED_TOGETHER = 256
 
 
 @dataclass(frozen=True, slots=True)
-class WindowVectors:
-    """Vectors by the hash of their text, as pgvector reads them.
+class EmbeddedTexts:
+    """Hashes of texts whose vectors are in the cache now.
 
-    `computed` counts those that were not in the cache; `broken` are texts for which the model gave no usable vector.
+    `computed` counts those that were not there before; `broken` are texts for which the model gave no usable vector.
     """
 
-    vectors: dict[bytes, str]
+    hashes: frozenset[bytes]
     computed: int
     broken: frozenset[bytes]
 
@@ -35,16 +35,16 @@ def text_hash(text: str) -> bytes:
 
 def embed_texts(
     store: Store, embedder: Embedder, texts: Iterable[str], *, on_computed: Callable[[int], None] | None = None
-) -> WindowVectors:
-    """One vector a distinct text: from the cache, else computed and put there.
+) -> EmbeddedTexts:
+    """Sees to it that there is a vector in the cache for each distinct text.
 
     Args:
         texts: windows that fit the model; the order does not matter.
         on_computed: told the number of vectors computed after each part.
     """
     by_hash = {text_hash(text): text for text in texts}
-    vectors = _cached(store, embedder.model_id, sorted(by_hash))
-    missing = [digest for digest in sorted(by_hash) if digest not in vectors]
+    cached = _cached(store, embedder.model_id, sorted(by_hash))
+    missing = [digest for digest in sorted(by_hash) if digest not in cached]
     # Of like length side by side, so that the model pads little.
     missing.sort(key=lambda digest: (len(by_hash[digest]), digest))
     broken: set[bytes] = set()
@@ -58,10 +58,9 @@ def embed_texts(
             else:
                 broken.add(digest)
         _save(store, embedder.model_id, usable)
-        vectors |= usable
         if on_computed is not None:
             on_computed(len(part))
-    return WindowVectors(vectors, len(missing), frozenset(broken))
+    return EmbeddedTexts(frozenset(by_hash) - broken, len(missing), frozenset(broken))
 
 
 def is_usable(vector: Sequence[float], dimensions: int) -> bool:
@@ -69,14 +68,14 @@ def is_usable(vector: Sequence[float], dimensions: int) -> bool:
     return len(vector) == dimensions and all(math.isfinite(value) for value in vector) and any(vector)
 
 
-def _cached(store: Store, model_id: str, hashes: list[bytes]) -> dict[bytes, str]:
+def _cached(store: Store, model_id: str, hashes: list[bytes]) -> set[bytes]:
     if not hashes:
-        return {}
+        return set()
     with store.connection() as connection:
         rows = connection.execute(
-            statement("index/select_cached_vectors"), {"model_id": model_id, "digests": hashes}
+            statement("index/select_cached_hashes"), {"model_id": model_id, "digests": hashes}
         ).fetchall()
-    return {bytes(digest): embedding for digest, embedding in rows}
+    return {bytes(digest) for (digest,) in rows}
 
 
 def _save(store: Store, model_id: str, vectors: dict[bytes, str]) -> None:

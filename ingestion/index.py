@@ -26,12 +26,12 @@ _COLUMNS = ("document_type", "service", "owner", "language", "status")
 
 @dataclass(frozen=True, slots=True)
 class PreparedChunk:
-    """A chunk ready to be stored: its words counted and its windows embedded (as pgvector reads vectors)."""
+    """A chunk ready to be staged: its words counted and its windows embedded (keys of their cached vectors)."""
 
     chunk: Chunk
     digest: bytes
     counts: Counter[str]
-    vectors: tuple[str, ...]
+    windows: tuple[bytes, ...]
 
     @property
     def terms(self) -> int:
@@ -68,10 +68,10 @@ def clean_value(value: Any) -> Any:
     return value
 
 
-def prepare_chunk(chunk: Chunk, vectors: Iterable[str]) -> PreparedChunk:
-    """Counts the chunk's words. `chunk` holds clean text."""
+def prepare_chunk(chunk: Chunk, windows: Iterable[bytes]) -> PreparedChunk:
+    """Counts the chunk's words. `chunk` holds clean text, `windows` the hashes of its windows' texts in order."""
     digest = hashlib.sha256(f"{chunk.context}\x00{chunk.text}".encode()).digest()
-    return PreparedChunk(chunk, digest, term_counts(chunk.text, chunk.context), tuple(vectors))
+    return PreparedChunk(chunk, digest, term_counts(chunk.text, chunk.context), tuple(windows))
 
 
 def attributes(source: str, path: str, state: str, metadata: Mapping[str, Any]) -> list[tuple[str, str]]:

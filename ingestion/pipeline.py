@@ -1,8 +1,9 @@
 """The pipeline: joins the stages and records each document's state.
 
-A run is planned (listing, comparison, moves), worked off in batches, and finished (pruning, upkeep). Each part is one
-function that takes and returns values, so that the command line and Airflow do the same. A run that was killed is not
-resumed but repeated: what is done is unchanged by then, and vectors already computed are in the cache.
+A run is planned (listing, comparison, moves), worked off in batches that stage their documents, judged, and finished
+(publishing, pruning, upkeep). Each part is one function that takes and returns values, so that the command line and
+Airflow do the same. A run that was killed is not resumed but repeated: what is published is unchanged by then, what is
+staged is taken over, and vectors already computed are in the cache.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from ingestion import runs
-from ingestion.comparison import KnownDocument, compare
+from ingestion.checks import Judgement, judge_documents
+from ingestion.comparison import Comparison, KnownDocument, compare, is_below
 from ingestion.config import IngestionRules
 from ingestion.documents import SourceFile
-from ingestion.index import clean_text, move_document
+from ingestion.index import clean_text, document_id, move_document
 from ingestion.isolate import IsolatedConverter
 from ingestion.packing import pack_postings
-from ingestion.sources import discover
+from ingestion.pruning import MAX_DELETE_SHARE, prune_document, prune_refusal
+from ingestion.publishing import publish_documents
+from ingestion.sources import Discovery, discover
+from ingestion.staging import discard, settle, staged_versions
 from ingestion.versions import IndexVersion, build_version, ensure_version, maintain_index, serving_version
 from ingestion.worker import DocumentWorker, pipeline_version, window_cutter
-from ingestion.writing import remove_document
 from rag_core.connectors.base import ChatModel, Embedder
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
@@ -32,8 +36,6 @@ from rag_core.errors import ConfigurationError
 
 logger = logging.getLogger(__name__)
 
-MAX_DELETE_SHARE = 0.2
-ALWAYS_DELETABLE = 5
 # Listed but no documents: telling them one by one would bury what matters.
 _QUIET_SKIPS = frozenset({"hidden", "excluded"})
 _FAILING_SKIPS = frozenset({"too_large", "unreadable", "broken_link"})
@@ -41,11 +43,14 @@ _FAILING_SKIPS = frozenset({"too_large", "unreadable", "broken_link"})
 
 @dataclass(frozen=True, slots=True)
 class IngestPlan:
-    """A planned run: ids and counts only. `batches` are numbers for `ingest_batch`."""
+    """A planned run: ids and counts only. `batches` are numbers for `ingest_batch`, `pending` the documents in them;
+    `staged` are documents on which a run before has done the work.
+    """
 
     run_id: str
     batches: tuple[int, ...]
     pending: int
+    staged: int
     discovered: int
     unchanged: int
     moved: int
@@ -53,12 +58,12 @@ class IngestPlan:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is: documents done of those that needed work, and vectors computed."""
+    """How far a run is: documents done of those that needed work, and vectors computed. `what` tells what is done."""
 
     done: int
     total: int
     embeddings: int
-    path: str = ""
+    what: str = "documents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +155,7 @@ def plan_ingest(
         discovered=len(discovery.files) + len(failing) - len(comparison.still_failing),
         unchanged=len(comparison.unchanged),
         moved=len(comparison.moved),
-        known=sum(1 for document in known if _under(document, roots)),
+        known=sum(1 for document in known if is_below(Path(document.location), roots)),
         seconds=0.0,
         gone=tuple(document.document_no for document in comparison.gone),
         failing=failing,
@@ -161,10 +166,17 @@ def plan_ingest(
         ),
         computed=computed,
     )
-    batches = [comparison.work[at : at + batch_size] for at in range(0, len(comparison.work), batch_size)]
-    runs.save_run(store, record, roots, batches)
+    batches, staged = _save_plan(
+        store, record, comparison, discovery, roots, version.version_no, batch_size, pipeline_version(rules, chat_model)
+    )
     return IngestPlan(
-        run_id, tuple(range(len(batches))), len(comparison.work), record.discovered, record.unchanged, record.moved
+        run_id=run_id,
+        batches=tuple(range(len(batches))),
+        pending=sum(map(len, batches)),
+        staged=staged,
+        discovered=record.discovered,
+        unchanged=record.unchanged,
+        moved=record.moved,
     )
 
 
@@ -179,7 +191,7 @@ def ingest_batch(
     passwords: Sequence[SecretStr] = (),
     on_progress: OnProgress | None = None,
 ) -> int:
-    """Works off what is left of one batch of a planned run; returns how many documents that were.
+    """Works off what is left of one batch of a planned run and stages it; returns how many documents that were.
 
     `passwords` are tried on locked files, `chat_model` is asked where the rules want it.
 
@@ -191,12 +203,17 @@ def ingest_batch(
     worker = DocumentWorker(store, embedder, rules, version, run_id, chat_model=chat_model)
     done = embeddings = 0
     with IsolatedConverter(rules.conversion, passwords=passwords) as converter:
-        for file, computed in worker.work_off(files, converter):
+        for _, computed in worker.work_off(files, converter):
             done += 1
             embeddings += computed
             if on_progress is not None:
-                on_progress(Progress(done, len(files), embeddings, file.relative_path))
+                on_progress(Progress(done, len(files), embeddings))
     return done
+
+
+def judge_ingest(store: Store, run_id: str, *, rules: IngestionRules) -> Judgement:
+    """Lets Great Expectations judge what a run has staged; nothing is published that did not pass."""
+    return judge_documents(store, run_id, max_tokens=rules.chunks.max_tokens)
 
 
 def finish_ingest(
@@ -206,21 +223,30 @@ def finish_ingest(
     *,
     prune: bool = False,
     max_delete_share: float = MAX_DELETE_SHARE,
+    on_progress: OnProgress | None = None,
 ) -> IngestOutcome:
-    """Prunes documents that are gone where asked, keeps the index in good order, and closes the run.
+    """Publishes what was judged, prunes documents that are gone where asked, keeps the index in good order, and closes
+    the run.
 
     Nothing is pruned after an incomplete listing, while documents of the run are unfinished, or where more than
     `max_delete_share` of the documents under the roots (and more than five) would go.
     """
     record = runs.load_run(store, run_id)
+    version = _serving(store, embedder)
+
+    def report(done: int, total: int) -> None:
+        if on_progress is not None:
+            on_progress(Progress(done, total, 0, "checked documents"))
+
+    publish_documents(store, run_id, version_no=version.version_no, on_progress=report)
     counts = runs.count_run(store, run_id)
     removed, refused = 0, ""
     if prune:
-        refused = _prune_refusal(record, counts, max_delete_share)
+        refused = prune_refusal(record, counts, max_delete_share)
         if not refused:
-            removed = sum(1 for number in record.gone if _prune(store, number))
+            removed = sum(1 for number in record.gone if prune_document(store, number))
     if counts.indexed or counts.partial or removed:
-        maintain_index(store, _serving(store, embedder))
+        maintain_index(store, version)
     else:
         pack_postings(store)  # an index that an older version of this software filled has none packed yet
     outcome = IngestOutcome(
@@ -232,7 +258,7 @@ def finish_ingest(
             "indexed": counts.indexed,
             "partial": counts.partial,
             "removed": removed,
-            "quarantined": counts.failed + counts.unfinished + len(record.failing),
+            "quarantined": counts.failed + counts.staged + counts.unfinished + len(record.failing),
         },
         chunks=counts.chunks,
         embeddings_computed=counts.embeddings + record.computed,
@@ -260,7 +286,7 @@ def ingest(
     on_progress: OnProgress | None = None,
     on_build: Callable[[int, int], None] | None = None,
 ) -> IngestOutcome:
-    """Brings the index up to date with the files below the paths: plan, batches and finish in one call."""
+    """Brings the index up to date with the files below the paths: plan, batches, checks and finish in one call."""
     plan = plan_ingest(
         store, embedder, paths, rules=rules, source=source, only=only, chat_model=chat_model, on_build=on_build
     )
@@ -273,7 +299,7 @@ def ingest(
             latest = progress
             if on_progress is not None:
                 done_so_far, computed_so_far = before[0] + progress.done, before[1] + progress.embeddings
-                on_progress(Progress(done_so_far, plan.pending, computed_so_far, progress.path))
+                on_progress(Progress(done_so_far, plan.pending, computed_so_far))
 
         ingest_batch(
             store,
@@ -287,7 +313,47 @@ def ingest(
         )
         done += latest.done
         embeddings += latest.embeddings
-    return finish_ingest(store, embedder, plan.run_id, prune=prune, max_delete_share=max_delete_share)
+    judge_ingest(store, plan.run_id, rules=rules)
+    return finish_ingest(
+        store, embedder, plan.run_id, prune=prune, max_delete_share=max_delete_share, on_progress=on_progress
+    )
+
+
+def _save_plan(
+    store: Store,
+    record: runs.RunRecord,
+    comparison: Comparison,
+    discovery: Discovery,
+    roots: Sequence[Path],
+    version_no: int,
+    batch_size: int,
+    made_by: str,
+) -> tuple[list[list[SourceFile]], int]:
+    """Settles what earlier runs have staged and saves the plan, together, so that nobody comes between.
+
+    Returns the batches and how many documents are staged already.
+    """
+    found = {document_id(file.source, file.relative_path) for file in discovery.files}
+    with store.connection() as connection:
+        connection.execute(statement("index/lock_index_state"))
+        adoption = settle(
+            staged_versions(connection, [file.source for file in discovery.files]),
+            comparison.work,
+            found,
+            pipeline_version=made_by,
+            version_no=version_no,
+            roots=roots,
+            complete=discovery.complete,
+        )
+        discard(connection, adoption.discarded)
+        staged: list[SourceFile] = []
+        work: list[SourceFile] = []
+        for file in comparison.work:
+            done = document_id(file.source, file.relative_path) in adoption.adopted
+            (staged if done else work).append(file)
+        batches = [work[at : at + batch_size] for at in range(0, len(work), batch_size)]
+        runs.save_run(connection, record, roots, batches, staged)
+    return batches, len(staged)
 
 
 def _serving(store: Store, embedder: Embedder) -> IndexVersion:
@@ -312,31 +378,3 @@ def _update_locations(store: Store, pairs: Sequence[tuple[KnownDocument, SourceF
                 statement("documents/update_locations"),
                 {"documents": [number for number, _ in changed], "locations": [path for _, path in changed]},
             )
-
-
-def _prune_refusal(record: runs.RunRecord, counts: runs.RunCounts, max_delete_share: float) -> str:
-    if not record.complete:
-        return "the listing was not complete, so nothing was removed"
-    if counts.unfinished:
-        return f"{counts.unfinished} documents are not finished, so nothing was removed"
-    allowed = max(ALWAYS_DELETABLE, int(record.known * max_delete_share))
-    if len(record.gone) > allowed:
-        return (
-            f"{len(record.gone)} of {record.known} documents are gone from the source, more than the {allowed} that "
-            "one run may remove: check the source, or raise --max-delete"
-        )
-    return ""
-
-
-def _prune(store: Store, document_no: int) -> bool:
-    with store.connection() as connection:
-        row = connection.execute(statement("documents/select_location"), {"document_no": document_no}).fetchone()
-    if row is None or Path(row[0]).exists():  # removed or back again since the plan was made
-        return False
-    remove_document(store, document_no)
-    return True
-
-
-def _under(document: KnownDocument, roots: Sequence[Path]) -> bool:
-    location = Path(document.location)
-    return any(location == root or root in location.parents for root in roots)

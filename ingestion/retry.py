@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingestion.staging import discard
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
@@ -37,4 +38,6 @@ def find_retry_target(store: Store, document_id: str) -> RetryTarget:
 def forget_version(store: Store, document_id: str) -> None:
     """Lets the next run convert the document again although its file has not changed."""
     with store.connection() as connection:
+        connection.execute(statement("index/lock_index_state"))
         connection.execute(statement("documents/forget_version"), {"document_id": document_id})
+        discard(connection, [document_id])

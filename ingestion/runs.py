@@ -51,11 +51,12 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """What the batches of a run did so far."""
+    """What a run did so far. `staged` are documents that wait to be judged and published."""
 
     indexed: int
     partial: int
     failed: int
+    staged: int
     unfinished: int
     chunks: int
     embeddings: int
@@ -74,12 +75,19 @@ def known_documents(store: Store, sources: Sequence[str]) -> list[KnownDocument]
         return cursor.fetchall()
 
 
-def save_run(store: Store, record: RunRecord, roots: Sequence[Path], batches: Sequence[Sequence[SourceFile]]) -> None:
-    """Stores a planned run with its work, in one transaction."""
+def save_run(
+    connection: psycopg.Connection,
+    record: RunRecord,
+    roots: Sequence[Path],
+    batches: Sequence[Sequence[SourceFile]],
+    staged: Sequence[SourceFile] = (),
+) -> None:
+    """Stores a planned run with its work; the work on `staged` is done already."""
     items = [
         {
             "document_id": document_id(file.source, file.relative_path),
             "batch": number,
+            "staged": number < 0,
             "source": clean_text(file.source),
             "root": os.fsencode(file.root).hex(),
             "location": os.fsencode(file.path).hex(),
@@ -87,7 +95,7 @@ def save_run(store: Store, record: RunRecord, roots: Sequence[Path], batches: Se
             "size_bytes": file.size,
             "content_hash": file.content_hash,
         }
-        for number, batch in enumerate(batches)
+        for number, batch in [(-1, staged), *enumerate(batches)]
         for file in batch
     ]
     plan = {
@@ -97,23 +105,22 @@ def save_run(store: Store, record: RunRecord, roots: Sequence[Path], batches: Se
         "skipped": record.skipped,
         "computed": record.computed,
     }
-    with store.connection() as connection:
-        connection.execute(
-            statement("documents/insert_ingest_run"),
-            {
-                "run_id": record.run_id,
-                "roots": json.dumps([clean_text(str(root)) for root in roots]),
-                "source": None,
-                "complete": record.complete,
-                "discovered": record.discovered,
-                "unchanged": record.unchanged,
-                "moved": record.moved,
-                "outcome": json.dumps(plan),
-            },
-        )
-        connection.execute(
-            statement("documents/insert_ingest_items"), {"run_id": record.run_id, "items": json.dumps(items)}
-        )
+    connection.execute(
+        statement("documents/insert_ingest_run"),
+        {
+            "run_id": record.run_id,
+            "roots": json.dumps([clean_text(str(root)) for root in roots]),
+            "source": None,
+            "complete": record.complete,
+            "discovered": record.discovered,
+            "unchanged": record.unchanged,
+            "moved": record.moved,
+            "outcome": json.dumps(plan),
+        },
+    )
+    connection.execute(
+        statement("documents/insert_ingest_items"), {"run_id": record.run_id, "items": json.dumps(items)}
+    )
 
 
 def load_run(store: Store, run_id: str) -> RunRecord:
@@ -195,11 +202,12 @@ def count_run(store: Store, run_id: str) -> RunCounts:
     with store.connection() as connection:
         row = connection.execute(statement("documents/select_run_counts"), {"run_id": run_id}).fetchone()
         failures = connection.execute(statement("documents/select_run_failures"), {"run_id": run_id}).fetchall()
-    indexed, partial, failed, unfinished, chunks, embeddings = row if row is not None else (0, 0, 0, 0, 0, 0)
+    indexed, partial, failed, staged, unfinished, chunks, embeddings = row if row is not None else (0,) * 7
     return RunCounts(
         indexed=indexed,
         partial=partial,
         failed=failed,
+        staged=staged,
         unfinished=unfinished,
         chunks=int(chunks),
         embeddings=int(embeddings),

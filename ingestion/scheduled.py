@@ -1,4 +1,4 @@
-"""Ingestion in the steps of a DAG run: plan, groups side by side, check and finish. Ids and counts travel, no text."""
+"""Ingestion in the steps of a DAG run: plan, groups side by side, checks, publication. Only ids and counts travel."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ingestion.checks import check_run, require_passed
 from ingestion.config import IngestionRules, load_rules
-from ingestion.pipeline import finish_ingest, ingest_batch, plan_ingest
+from ingestion.pipeline import finish_ingest, ingest_batch, judge_ingest, plan_ingest
 from rag_core.wiring import Services
 
 logger = logging.getLogger(__name__)
@@ -30,12 +29,18 @@ def plan_scheduled_ingest(services: Services, paths: Sequence[str], *, group_siz
         batch_size=group_size,
         chat_model=services.chat_model,
     )
-    logger.info("%d documents found, %d unchanged, %d to do", plan.discovered, plan.unchanged, plan.pending)
+    logger.info(
+        "%d documents found, %d unchanged, %d to do, %d staged by a run before",
+        plan.discovered,
+        plan.unchanged,
+        plan.pending,
+        plan.staged,
+    )
     return {"run_id": plan.run_id, "groups": list(plan.batches)}
 
 
 def ingest_group(services: Services, run_id: str, group: int) -> int:
-    """Works off one group; returns the number of documents."""
+    """Works off one group and stages it; returns the number of documents."""
     return ingest_batch(
         services.store,
         services.embedder,
@@ -47,13 +52,19 @@ def ingest_group(services: Services, run_id: str, group: int) -> int:
     )
 
 
-def finish_scheduled_ingest(services: Services, run_id: str, *, prune: bool) -> dict[str, Any]:
-    """Checks what the run indexed and closes it; returns its counts.
+def check_scheduled_ingest(services: Services, run_id: str) -> dict[str, int]:
+    """Lets Great Expectations judge what the run has staged; returns how many documents passed and were refused.
 
-    Raises IndexCheckFailed where a critical check fails. Documents that could not be read do not fail the run: they
-    are listed with their reason.
+    A refused document does not fail the run: it stays as it was published last, and its record says why.
     """
-    require_passed(check_run(services.store, run_id, max_tokens=_rules(services).chunks.max_tokens))
+    return asdict(judge_ingest(services.store, run_id, rules=_rules(services)))
+
+
+def publish_scheduled_ingest(services: Services, run_id: str, *, prune: bool) -> dict[str, Any]:
+    """Publishes what passed its checks and closes the run; returns its counts.
+
+    Documents that could not be read or did not pass do not fail the run: they are listed with their reason.
+    """
     outcome = finish_ingest(services.store, services.embedder, run_id, prune=prune)
     for failed in outcome.documents_failed:
         logger.warning("%s: %s at %s: %s", failed.path, failed.state, failed.stage, failed.error)

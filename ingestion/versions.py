@@ -18,7 +18,16 @@ from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
 
 CHUNKS_TOGETHER = 200
-_VACUUMS = ("vacuum_postings", "vacuum_blocks", "vacuum_windows", "vacuum_terms", "vacuum_chunks", "vacuum_documents")
+_VACUUMS = (
+    "vacuum_postings",
+    "vacuum_blocks",
+    "vacuum_windows",
+    "vacuum_terms",
+    "vacuum_chunks",
+    "vacuum_documents",
+    "vacuum_staged_documents",
+    "vacuum_staged_chunks",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +116,7 @@ def build_version(
                 "the index of the model before goes on serving"
             )
         copied = [
-            (chunk_no, document_no, ordinal, result.vectors[text_hash(text)])
+            (chunk_no, document_no, ordinal, text_hash(text))
             for chunk_no, document_no, _, _ in rows
             for ordinal, text in enumerate(texts[chunk_no])
         ]
@@ -126,10 +135,9 @@ def _missing(store: Store, version: IndexVersion) -> int:
     return int(row[0]) if row else 0
 
 
-def _insert_windows(store: Store, version: IndexVersion, rows: Sequence[tuple[int, int, int, str]]) -> None:
+def _insert_windows(store: Store, version: IndexVersion, rows: Sequence[tuple[int, int, int, bytes]]) -> None:
     with store.connection() as connection:
         connection.execute(statement("index/lock_index_state"))
-        # A chunk may have been removed since it was read: the statement leaves those out.
         connection.execute(
             statement("index/insert_windows"),
             {
@@ -137,7 +145,7 @@ def _insert_windows(store: Store, version: IndexVersion, rows: Sequence[tuple[in
                 "chunks": [row[0] for row in rows],
                 "documents": [row[1] for row in rows],
                 "ordinals": [row[2] for row in rows],
-                "vectors": [row[3] for row in rows],
+                "digests": [row[3] for row in rows],
             },
         )
 

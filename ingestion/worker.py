@@ -1,4 +1,4 @@
-"""Documents through the stages: convert, enrich, chunk, embed, index, each outcome recorded."""
+"""Documents through the stages: convert, enrich, chunk, embed; what comes of them is staged, each fault recorded."""
 
 from __future__ import annotations
 
@@ -25,20 +25,17 @@ from ingestion.embed import embed_texts, text_hash
 from ingestion.enrich import enrich
 from ingestion.export import enriched_markdown
 from ingestion.index import PreparedChunk, prepare_chunk, record_failure
+from ingestion.staging import REFUSED, StagedWork, one_line, stage_documents
 from ingestion.versions import IndexVersion
-from ingestion.writing import DocumentWrite, WriteResult, write_documents
 from rag_core.connectors.base import ChatModel, Embedder
 from rag_core.connectors.store import Store
 from rag_core.errors import NightshiftError
 from rag_core.retrieval.tokens import TOKENS_VERSION
 
-# Documents that are embedded and written together: enough for full batches, few enough to hold in memory and to do
+# Documents that are embedded and staged together: enough for full batches, few enough to hold in memory and to do
 # again after a crash.
 DOCUMENTS_TOGETHER = 32
 BYTES_TOGETHER = 4 * 1024 * 1024
-
-# What PostgreSQL says of a value that it does not take; anything else concerns every document.
-_REFUSED = (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded)
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +68,7 @@ def window_cutter(embedder: Embedder) -> Callable[[Chunk], list[str]]:
 
 @dataclass(slots=True)
 class _Prepared:
-    """A document between conversion and index; `fault` is set where a stage gave up."""
+    """A document between conversion and staging; `fault` is set where a stage gave up."""
 
     file: SourceFile
     document: ConvertedDocument | None
@@ -83,8 +80,8 @@ class _Prepared:
     described: bool = True
 
     @property
-    def writable(self) -> bool:
-        """Whether there is a document that replaces what the index knows of this one."""
+    def usable(self) -> bool:
+        """Whether there is a document that may replace what is published of this one."""
         return self.fault is None and self.document is not None and self.document.state != "quarantined"
 
 
@@ -113,7 +110,7 @@ class DocumentWorker:
     def work_off(self, files: Sequence[SourceFile], converter: Converter) -> Iterator[tuple[SourceFile, int]]:
         """Takes files through all stages; yields each when it is done, with the vectors computed for it.
 
-        While one group is embedded and written, the next one is converted: the converter is a process of its own.
+        While one group is embedded and staged, the next one is converted: the converter is a process of its own.
         """
         groups = list(grouped(files))
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="convert") as ahead:
@@ -123,8 +120,8 @@ class DocumentWorker:
                     return
                 prepared = waiting.result()
                 waiting = ahead.submit(self._prepare_all, following, converter) if following is not None else None
-                vectors, computed = self._embed_all(prepared)
-                self._write_all(prepared, vectors, computed)
+                embedded, computed = self._embed_all(prepared)
+                self._stage_all(prepared, embedded, computed)
                 for each in prepared:
                     # Vectors are computed for the group; they are counted with its first document.
                     yield each.file, computed
@@ -133,19 +130,19 @@ class DocumentWorker:
     def _prepare_all(self, files: Sequence[SourceFile], converter: Converter) -> list[_Prepared]:
         return [self._prepare(file, converter) for file in files]
 
-    def _embed_all(self, prepared: Sequence[_Prepared]) -> tuple[dict[bytes, str], int]:
+    def _embed_all(self, prepared: Sequence[_Prepared]) -> tuple[frozenset[bytes], int]:
         try:
             texts = [text for each in prepared for parts in each.windows for text in parts]
             embedded = embed_texts(self._store, self._embedder, texts)
         except (NightshiftError, psycopg.Error):
             raise
         except Exception as error:  # noqa: BLE001 - one text that the model cannot take must not lose the others
-            logger.warning("embedding failed for a group of documents, each is tried alone: %s", _one_line(error))
+            logger.warning("embedding failed for a group of documents, each is tried alone: %s", one_line(error))
             return self._embed_each(prepared)
-        return embedded.vectors, embedded.computed
+        return embedded.hashes, embedded.computed
 
-    def _embed_each(self, prepared: Sequence[_Prepared]) -> tuple[dict[bytes, str], int]:
-        vectors: dict[bytes, str] = {}
+    def _embed_each(self, prepared: Sequence[_Prepared]) -> tuple[frozenset[bytes], int]:
+        hashes: frozenset[bytes] = frozenset()
         computed = 0
         for each in prepared:
             try:
@@ -154,11 +151,11 @@ class DocumentWorker:
             except (NightshiftError, psycopg.Error):
                 raise
             except Exception as error:  # noqa: BLE001 - it becomes the document's state
-                each.fault = ("embed", _one_line(error))
+                each.fault = ("embed", one_line(error))
             else:
-                vectors |= embedded.vectors
+                hashes |= embedded.hashes
                 computed += embedded.computed
-        return vectors, computed
+        return hashes, computed
 
     def _prepare(self, file: SourceFile, converter: Converter) -> _Prepared:
         started = time.monotonic()
@@ -182,39 +179,39 @@ class DocumentWorker:
             )
             windows = tuple(tuple(chunking.windows(chunk, spans, self._embedder.max_tokens)) for chunk in chunks)
         except Exception as error:  # noqa: BLE001 - whatever one document does must not lose the others
-            logger.warning("%s: %s failed: %s", file.relative_path, stage, _one_line(error))
-            return _Prepared(file, document, fault=(stage, _one_line(error)))
+            logger.warning("%s: %s failed: %s", file.relative_path, stage, one_line(error))
+            return _Prepared(file, document, fault=(stage, one_line(error)))
         seconds = time.monotonic() - started
         return _Prepared(file, document, chunks, windows, seconds, described=described)
 
-    def _write_all(self, prepared: Sequence[_Prepared], vectors: dict[bytes, str], computed: int) -> None:
-        """Writes a group in one transaction; where the database refuses it, each document in its own."""
+    def _stage_all(self, prepared: Sequence[_Prepared], embedded: frozenset[bytes], computed: int) -> None:
+        """Stages a group in one transaction; where the database refuses it, each document in its own."""
         started = time.monotonic()
-        good = [each for each in prepared if each.writable]
-        ready = [self._ready(each, vectors) for each in good]
-        share = (time.monotonic() - started) / max(len(good), 1)
+        good = [each for each in prepared if each.usable]
         for each in prepared:
-            each.seconds += share
             each.embeddings, computed = computed, 0
-            if not each.writable:
+            if not each.usable:
                 stage, reason = each.fault or ("convert", each.document.reason if each.document else "no document")
                 self._fail(each, stage, reason)
+        ready = [self._ready(each, embedded) for each in good]
+        share = (time.monotonic() - started) / max(len(good), 1)
+        ready = [replace(work, seconds=work.seconds + share) for work in ready]
         try:
-            self._write(good, ready)
-        except _REFUSED as error:
+            self._stage(ready)
+        except REFUSED as error:
             if len(good) > 1:
-                logger.warning("a group of documents was refused, each is tried alone: %s", _one_line(error))
-            for each, write in zip(good, ready, strict=True):
+                logger.warning("a group of documents was refused, each is tried alone: %s", one_line(error))
+            for each, work in zip(good, ready, strict=True):
                 try:
-                    self._write([each], [write])
-                except _REFUSED as cause:
-                    self._fail(each, "index", _one_line(cause))
+                    self._stage([work])
+                except REFUSED as cause:
+                    self._fail(each, "index", one_line(cause))
 
-    def _ready(self, each: _Prepared, vectors: dict[bytes, str]) -> DocumentWrite:
+    def _ready(self, each: _Prepared, embedded: frozenset[bytes]) -> StagedWork:
         document = each.document
         if document is None:
-            raise RuntimeError("only a document that was converted can be written")
-        chunks, broken = _with_vectors(each, vectors)
+            raise RuntimeError("only a document that was converted can be staged")
+        chunks, broken = _with_vectors(each, embedded)
         stage = "" if document.state == "ok" else "convert"
         if broken:
             stage = "embed"
@@ -223,31 +220,10 @@ class DocumentWorker:
         enriched = enriched_markdown(document) if document.blocks else ""
         # A document that the chat model could not be asked about counts as one of the rules alone: it is asked again.
         version = self._pipeline_version if each.described else pipeline_version(self._rules)
-        return DocumentWrite(each.file, document, chunks, version, stage, enriched)
+        return StagedWork(each.file, document, chunks, version, stage, enriched, each.embeddings, each.seconds)
 
-    def _write(self, prepared: Sequence[_Prepared], writes: Sequence[DocumentWrite]) -> None:
-        def note(connection: psycopg.Connection, results: list[WriteResult]) -> None:
-            items = [
-                runs.FinishedItem(
-                    each.file,
-                    write.document.state,
-                    write.stage,
-                    write.document.reason,
-                    result.chunks,
-                    each.embeddings,
-                    each.seconds,
-                )
-                for each, write, result in zip(prepared, writes, results, strict=True)
-            ]
-            runs.finish_items(connection, self._run_id, items)
-
-        write_documents(
-            self._store,
-            writes,
-            version_no=self._version.version_no,
-            run_id=self._run_id,
-            also=note,
-        )
+    def _stage(self, works: Sequence[StagedWork]) -> None:
+        stage_documents(self._store, works, version_no=self._version.version_no, run_id=self._run_id)
 
     def _fail(self, each: _Prepared, stage: str, reason: str) -> None:
         item = runs.FinishedItem(each.file, "quarantined", stage, reason, 0, each.embeddings, each.seconds)
@@ -277,22 +253,13 @@ def grouped(files: Sequence[SourceFile]) -> Iterator[list[SourceFile]]:
         yield group
 
 
-def _with_vectors(each: _Prepared, vectors: dict[bytes, str]) -> tuple[list[PreparedChunk], int]:
+def _with_vectors(each: _Prepared, embedded: frozenset[bytes]) -> tuple[list[PreparedChunk], int]:
     chunks: list[PreparedChunk] = []
     broken = 0
     for chunk, texts in zip(each.chunks, each.windows, strict=True):
-        found = [vectors.get(text_hash(text)) for text in texts]
-        usable = [vector for vector in found if vector is not None]
-        if len(usable) < len(found):
-            broken += 1
+        windows = [text_hash(text) for text in texts]
+        if embedded.issuperset(windows):
+            chunks.append(prepare_chunk(chunk, windows))
         else:
-            chunks.append(prepare_chunk(chunk, usable))
+            broken += 1
     return chunks, broken
-
-
-def _one_line(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    message = text[0].strip() if text else ""
-    if isinstance(error, NightshiftError):
-        return message
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -304,6 +304,7 @@ class Services:
             # Half of a minute's statements are left to the question.
             looks=None if per_minute is None else per_minute // 4,
             watched=self._login_warehouse,
+            candidates=self.settings.llm.candidates,
         )
 
     @cached_property

@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 import shutil
+import threading
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,17 +22,18 @@ _KEY = "key"
 _AT_LEAST = "above_lower"
 _AT_MOST = "below_upper"
 _EXACT = "exact"
+_TURN = threading.Lock()
 
 
 def judge(observations: Sequence[Observation]) -> tuple[CheckResult, ...]:
     """One result an observation, in their order.
 
     An expectation that cannot be made as it is written, or that Great Expectations cannot evaluate, is an `error`,
-    which is neither pass nor fail. Not safe for several threads at once (the library mixes up verdicts); one run is
-    judged in one thread.
+    which is neither pass nor fail. Threads wait for one another: judging at once, the library mixes up their verdicts.
     """
     judged = [item for item in observations if item.judged and not item.broken]
-    failing, broken = _run_suite(_build_frame(judged)) if judged else (set(), {})
+    with _TURN:
+        failing, broken = _run_suite(_build_frame(judged)) if judged else (set(), {})
     positions = {id(item): position for position, item in enumerate(judged)}
     return tuple(_to_result(item, positions.get(id(item)), failing, broken) for item in observations)
 

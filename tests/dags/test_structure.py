@@ -36,10 +36,11 @@ TASKS: dict[str, dict[str, set[str]]] = {
     },
     "detect_schema_drift": {"detect": {"repair", "tell"}, "repair": {"tell"}, "tell": set()},
     "ingest_documents": {
-        "plan": {"groups_of", "check_and_finish"},
+        "plan": {"groups_of", "check", "publish"},
         "groups_of": {"ingest"},
-        "ingest": {"check_and_finish"},
-        "check_and_finish": set(),
+        "ingest": {"check"},
+        "check": {"publish"},
+        "publish": set(),
     },
     **{f"batch_{name}": BATCH_TASKS for name in BATCHES},
 }

@@ -1,5 +1,5 @@
 INSERT INTO nightshift.ingest_item (
-    run_id, document_id, batch, source, root, location, path, size_bytes, content_hash
+    run_id, document_id, batch, source, root, location, path, size_bytes, content_hash, staged
 )
 SELECT
     %(run_id)s,
@@ -10,7 +10,8 @@ SELECT
     decode(new.location, 'hex') AS location,
     new.path,
     new.size_bytes,
-    new.content_hash
+    new.content_hash,
+    new.staged
 FROM
     jsonb_to_recordset(%(items)s::jsonb) AS new (
         document_id text,
@@ -20,5 +21,6 @@ FROM
         location text,
         path text,
         size_bytes bigint,
-        content_hash text
+        content_hash text,
+        staged boolean
     )

@@ -1,13 +1,17 @@
+-- A chunk may have been removed since it was read: it is left out.
 INSERT INTO nightshift.chunk_window (version_no, chunk_no, ordinal, document_no, embedding)
 SELECT
-    %(version_no)s,
+    version.version_no,
     new.chunk_no,
     new.ordinal,
     new.document_no,
-    new.embedding::halfvec
+    cached.embedding
 FROM
-    unnest(%(chunks)s::integer[], %(documents)s::integer[], %(ordinals)s::smallint[], %(vectors)s::text[])
-        AS new (chunk_no, document_no, ordinal, embedding)
+    unnest(%(chunks)s::integer[], %(documents)s::integer[], %(ordinals)s::smallint[], %(digests)s::bytea[])
+        AS new (chunk_no, document_no, ordinal, text_hash)
+INNER JOIN nightshift.index_version AS version ON version.version_no = %(version_no)s
+INNER JOIN nightshift.embedding_cache AS cached
+    ON version.model_id = cached.model_id AND new.text_hash = cached.text_hash
 WHERE
     EXISTS (
         SELECT 1 FROM nightshift.chunk

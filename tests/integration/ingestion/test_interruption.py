@@ -23,7 +23,7 @@ pytestmark = pytest.mark.integration
 _SCRIPT = """
 import sys, time
 from pathlib import Path
-from ingestion import worker
+from ingestion import publishing, worker
 from ingestion.config import IngestionRules
 from ingestion.pipeline import ingest
 from rag_core.connectors.memory_embedder import WordHashEmbedder
@@ -35,8 +35,9 @@ class SlowEmbedder(WordHashEmbedder):
         return super().embed(texts)
 
 worker.DOCUMENTS_TOGETHER = 4  # many groups, so that a kill hits the middle of one
+publishing.PUBLISHED_TOGETHER = 4
 def tell(progress):
-    print(progress.done, flush=True)
+    print(progress.what, progress.done, progress.total, flush=True)
 print("ready", flush=True)
 ingest(Store(sys.argv[1]), SlowEmbedder(), [Path(sys.argv[2])], rules=IngestionRules(), on_progress=tell)
 """
@@ -76,27 +77,48 @@ def test_killed_at_ten_random_moments_and_repeated_the_index_is_the_same(
     ingest(undisturbed, WordHashEmbedder(), [folder], rules=rules)
     moments = random.Random(7)
     killed = 0
-    left: set[int] = set()
-    for _ in range(10):
+    left: list[tuple[int, int]] = []
+    # Up to two groups of documents are staged; all are, and they are being judged; up to three groups are published.
+    for phase in ["stage"] * 4 + ["judge"] * 2 + ["publish"] * 4:
         process = subprocess.Popen(
-            [sys.executable, "-c", _SCRIPT, disturbed.dsn, str(folder)], cwd=repo_root, stdout=subprocess.PIPE
+            [sys.executable, "-c", _SCRIPT, disturbed.dsn, str(folder)],
+            cwd=repo_root,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert process.stdout is not None
-        # "ready" and up to two groups of documents, then a moment within the next ones.
-        for _ in range(1 + 4 * moments.randint(0, 2)):
-            process.stdout.readline()
-        time.sleep(moments.uniform(0.0, 0.2))
+        process.stdout.readline()
+        if phase == "stage":
+            for _ in range(4 * moments.randint(0, 2)):
+                process.stdout.readline()
+        else:
+            wait_for = "documents" if phase == "judge" else "checked"
+            groups = 4 * moments.randint(1, 3)
+            for line in process.stdout:
+                what, done, total = line.split()[0], *map(int, line.split()[-2:])
+                if what == wait_for and done >= (total if phase == "judge" else groups):
+                    break
+                if what == "checked" and phase == "judge":  # all were staged by the run before
+                    break
+        time.sleep(moments.uniform(0.0, 0.05 if phase == "publish" else 0.2))
         process.send_signal(signal.SIGKILL)
         killed += process.wait() == -signal.SIGKILL
         process.stdout.close()
         with disturbed.connection() as connection:
-            row = connection.execute("SELECT count(*) FROM nightshift.document WHERE state = 'ok'").fetchone()
-        left.add(row[0] if row else 0)
+            row = connection.execute(
+                "SELECT (SELECT count(*) FROM nightshift.document WHERE state = 'ok'), "
+                "(SELECT count(*) FROM nightshift.staged_document)"
+            ).fetchone()
+        assert row is not None
+        left.append(row)
     assert killed >= 8, "the process finished too early for the test to mean anything"
-    assert len(left) >= 4, "the kills must find the index in different states"
-    assert max(left) < 120
+    assert len(set(left)) >= 6, "the kills must find the index in different states"
+    assert any(not published and staged for published, staged in left), "one kill before anything was published"
+    assert sum(bool(published and staged) for published, staged in left) >= 2, "and some in the middle of publishing"
     ingest(disturbed, WordHashEmbedder(), [folder], rules=rules)
     assert content(disturbed) == content(undisturbed)
+    with disturbed.connection() as connection:
+        assert connection.execute("SELECT count(*) FROM nightshift.staged_chunk").fetchone() == (0,)
 
 
 def test_a_reader_never_sees_half_of_a_document(store: Store, rules: IngestionRules, tmp_path: Path) -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from ingestion import runs
+from ingestion.checks import Judgement
 from ingestion.cli import list_documents
 from ingestion.config import IngestionRules
 from ingestion.documents import ConvertedDocument, SourceFile
 from ingestion.isolate import IsolatedConverter
-from ingestion.pipeline import IngestOutcome, finish_ingest, ingest, ingest_batch, plan_ingest
+from ingestion.pipeline import IngestOutcome, finish_ingest, ingest, ingest_batch, judge_ingest, plan_ingest
 from rag_core.connectors.memory_embedder import WordHashEmbedder
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
@@ -333,8 +334,9 @@ def test_batches_can_be_worked_off_one_by_one_and_repeated(
     assert ingest_batch(store, words, plan.run_id, 1, rules=rules) == 1
     assert ingest_batch(store, words, plan.run_id, 1, rules=rules) == 0
     counts = runs.count_run(store, plan.run_id)
-    assert (counts.indexed, counts.unfinished) == (1, 2)
+    assert (counts.indexed, counts.staged, counts.unfinished) == (0, 1, 2)
     assert ingest_batch(store, words, plan.run_id, 0, rules=rules) == 2
+    assert judge_ingest(store, plan.run_id, rules=rules) == Judgement(passed=3, refused=0)
     assert finish_ingest(store, words, plan.run_id).documents["indexed"] == 3
 
 

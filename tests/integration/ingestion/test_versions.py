@@ -10,8 +10,8 @@ from ingestion.chunk import windows
 from ingestion.config import IngestionRules
 from ingestion.documents import Chunk
 from ingestion.pipeline import ingest, ingest_batch, plan_ingest
+from ingestion.publishing import remove_document
 from ingestion.versions import build_version, ensure_version, serving_version
-from ingestion.writing import remove_document
 from rag_core.connectors.base import Embedder
 from rag_core.connectors.memory_embedder import WordHashEmbedder
 from rag_core.connectors.store import Store

@@ -13,7 +13,7 @@ from ingestion import packing
 from ingestion.config import IngestionRules
 from ingestion.corpora import CorpusText, load_corpus
 from ingestion.packing import pack_postings
-from ingestion.writing import remove_document
+from ingestion.publishing import remove_document
 from rag_core.connectors.memory_embedder import WordHashEmbedder
 from rag_core.connectors.store import Store
 from rag_core.retrieval.search import HybridSearch

@@ -3,12 +3,35 @@ INSERT INTO nightshift.document (
     reason, title, document_type, service, owner, language, document_date, status, pages, converter, metadata,
     origins, warnings, enriched, last_run_id
 )
-VALUES (
-    %(document_id)s, %(source)s, %(path)s, %(location)s, %(content_hash)s, %(size_bytes)s, %(pipeline_version)s,
-    %(lexical_version)s, %(state)s, %(stage)s, %(reason)s, %(title)s, %(document_type)s, %(service)s, %(owner)s,
-    %(language)s, %(document_date)s, %(status)s, %(pages)s, %(converter)s, %(metadata)s, %(origins)s, %(warnings)s,
-    %(enriched)s, %(run_id)s
-)
+SELECT
+    document_id,
+    source,
+    path,
+    location,
+    content_hash,
+    size_bytes,
+    pipeline_version,
+    lexical_version,
+    state,
+    stage,
+    reason,
+    title,
+    document_type,
+    service,
+    owner,
+    language,
+    document_date,
+    status,
+    pages,
+    converter,
+    metadata,
+    origins,
+    warnings,
+    enriched,
+    %(run_id)s AS last_run_id
+FROM nightshift.staged_document
+WHERE staged_no = any(%(staged)s)
+ORDER BY source, path
 ON CONFLICT (document_id) DO UPDATE SET
     location = excluded.location,
     content_hash = excluded.content_hash,
@@ -33,4 +56,4 @@ ON CONFLICT (document_id) DO UPDATE SET
     enriched = excluded.enriched,
     indexed_at = now(),
     last_run_id = excluded.last_run_id
-RETURNING document_no
+RETURNING document_id, document_no

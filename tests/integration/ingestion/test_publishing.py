@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from ingestion import runs
+from ingestion.checks import judge_documents
 from ingestion.config import IngestionRules
 from ingestion.documents import Block, ConvertedDocument, SourceFile
+from ingestion.publishing import publish_documents
 from ingestion.versions import ensure_version
 from ingestion.worker import DocumentWorker
 from rag_core.connectors.memory_embedder import WordHashEmbedder
@@ -37,9 +40,20 @@ def rows(store: Store, query: str) -> list[tuple[object, ...]]:
 
 
 def work(store: Store, rules: IngestionRules, texts: dict[str, str]) -> list[str]:
+    """Stages, judges and publishes; returns the documents worked off."""
     embedder = WordHashEmbedder()
-    worker = DocumentWorker(store, embedder, rules, ensure_version(store, embedder), "run")
-    return [file.relative_path for file, _ in worker.work_off([source(name) for name in texts], Texts(texts))]
+    version = ensure_version(store, embedder)
+    files = [source(name) for name in texts]
+    record = runs.RunRecord(
+        run_id=runs.new_run_id(), complete=True, discovered=len(files), unchanged=0, moved=0, known=0, seconds=0.0
+    )
+    with store.connection() as connection:
+        runs.save_run(connection, record, [], [files])
+    worker = DocumentWorker(store, embedder, rules, version, record.run_id)
+    done = [file.relative_path for file, _ in worker.work_off(files, Texts(texts))]
+    judge_documents(store, record.run_id, max_tokens=rules.chunks.max_tokens)
+    publish_documents(store, record.run_id, version_no=version.version_no)
+    return done
 
 
 def test_one_document_that_the_database_refuses_does_not_take_its_group_with_it(

@@ -1,1 +1,0 @@
-COPY nightshift.posting (term_no, chunk_no, document_no, frequency, terms) FROM STDIN

@@ -1,1 +1,0 @@
-COPY nightshift.chunk_window (version_no, chunk_no, ordinal, document_no, embedding) FROM STDIN

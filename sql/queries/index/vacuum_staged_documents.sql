@@ -1,0 +1,1 @@
+VACUUM (ANALYZE) nightshift.staged_document

@@ -1,0 +1,2 @@
+DELETE FROM nightshift.staged_document
+WHERE staged_no = any(%(staged)s)

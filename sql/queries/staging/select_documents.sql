@@ -1,0 +1,11 @@
+-- `reuse`: chunks that are published of it were counted by the same tokeniser.
+SELECT
+    staged.staged_no,
+    staged.document_id,
+    staged.fault,
+    staged.version_no,
+    coalesce(published.lexical_version = staged.lexical_version, false) AS reuse
+FROM nightshift.staged_document AS staged
+LEFT JOIN nightshift.document AS published ON staged.document_id = published.document_id
+WHERE staged.staged_no = any(%(staged)s)
+ORDER BY staged.staged_no
