@@ -10,7 +10,13 @@ SELECT
         AND NOT EXISTS (
             SELECT 1
             FROM pg_catalog.pg_depend AS d
-            WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+            LEFT JOIN pg_catalog.pg_range AS r
+                ON d.refclassid = 'pg_catalog.pg_type'::regclass AND d.refobjid IN (r.rngtypid, r.rngmultitypid)
+            WHERE
+                d.classid = 'pg_catalog.pg_proc'::regclass
+                AND d.objid = p.oid
+                -- The database itself makes the constructors of a range type; they run at most its canonical function.
+                AND (d.deptype = 'e' OR (d.deptype = 'i' AND r.rngcanonical::oid < 16384))
         )
     ) AS user_defined
 FROM pg_catalog.pg_proc AS p
