@@ -77,8 +77,8 @@ def stage_documents(store: Store, works: Sequence[StagedWork], *, version_no: in
             statement("staging/delete_replaced"),
             {
                 "documents": [_key(work) for work in works],
-                "hashes": [work.file.content_hash for work in works],
-                "versions": [work.pipeline_version for work in works],
+                "contents": [work.file.content_hash for work in works],
+                "makers": [work.pipeline_version for work in works],
                 "version_no": version_no,
             },
         )

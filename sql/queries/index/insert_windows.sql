@@ -7,9 +7,9 @@ SELECT
     new.document_no,
     cached.embedding
 FROM
-    unnest(%(chunks)s::integer[], %(documents)s::integer[], %(ordinals)s::smallint[], %(digests)s::bytea[])
+    unnest(%(chunks)s::integer[], %(documents)s::integer[], %(ordinals)s::smallint[], %(digests)s::bytea[]) -- noqa: RF02
         AS new (chunk_no, document_no, ordinal, text_hash)
-INNER JOIN nightshift.index_version AS version ON version.version_no = %(version_no)s
+INNER JOIN nightshift.index_version AS version ON version.version_no = %(version_no)s -- noqa: RF02
 INNER JOIN nightshift.embedding_cache AS cached
     ON version.model_id = cached.model_id AND new.text_hash = cached.text_hash
 WHERE

@@ -6,6 +6,6 @@ WITH gone AS (
 )
 
 UPDATE nightshift.ingest_item
-SET staged = false
+SET staged = FALSE
 FROM gone
 WHERE ingest_item.document_id = gone.document_id AND ingest_item.state IS NULL AND ingest_item.staged

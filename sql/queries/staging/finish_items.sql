@@ -1,7 +1,7 @@
 -- For every run that waits for these documents, not only the one that publishes them.
 UPDATE nightshift.ingest_item
 SET
-    staged = false,
+    staged = FALSE,
     state = CASE WHEN done.fault = '' THEN done.state ELSE 'quarantined' END,
     stage = CASE WHEN done.fault = '' THEN done.stage ELSE done.fault_stage END,
     reason = CASE WHEN done.fault = '' THEN done.reason ELSE done.fault END,

@@ -8,7 +8,7 @@ WITH added AS (
         held.frequency,
         piece.terms
     FROM
-        unnest(%(chunks)s::integer[], %(documents)s::integer[], %(staged)s::bigint[], %(ordinals)s::integer[])
+        unnest(%(chunks)s::integer[], %(documents)s::integer[], %(staged)s::bigint[], %(ordinals)s::integer[]) -- noqa: RF02
             AS new (chunk_no, document_no, staged_no, ordinal)
     INNER JOIN nightshift.staged_chunk AS piece ON new.staged_no = piece.staged_no AND new.ordinal = piece.ordinal
     CROSS JOIN LATERAL unnest(piece.words, piece.frequencies) AS held (word, frequency)

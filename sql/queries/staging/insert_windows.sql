@@ -6,10 +6,10 @@ SELECT
     new.document_no,
     cached.embedding
 FROM
-    unnest(%(chunks)s::integer[], %(documents)s::integer[], %(staged)s::bigint[], %(ordinals)s::integer[])
+    unnest(%(chunks)s::integer[], %(documents)s::integer[], %(staged)s::bigint[], %(ordinals)s::integer[]) -- noqa: RF02
         AS new (chunk_no, document_no, staged_no, ordinal)
 INNER JOIN nightshift.staged_chunk AS piece ON new.staged_no = piece.staged_no AND new.ordinal = piece.ordinal
-INNER JOIN nightshift.index_version AS version ON version.version_no = %(version_no)s
+INNER JOIN nightshift.index_version AS version ON version.version_no = %(version_no)s -- noqa: RF02
 CROSS JOIN LATERAL unnest(piece.windows) WITH ORDINALITY AS part (text_hash, place)
 INNER JOIN nightshift.embedding_cache AS cached
     ON version.model_id = cached.model_id AND part.text_hash = cached.text_hash

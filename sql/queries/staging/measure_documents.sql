@@ -12,7 +12,7 @@ WITH waiting AS (
     FROM nightshift.ingest_item AS item
     INNER JOIN nightshift.staged_document AS staged ON item.document_id = staged.document_id
     INNER JOIN nightshift.index_version AS version ON staged.version_no = version.version_no
-    WHERE item.run_id = %(run_id)s AND item.state IS NULL AND item.staged AND NOT staged.judged
+    WHERE item.run_id = %(run_id)s AND item.state IS NULL AND item.staged AND NOT staged.judged -- noqa: RF02
 )
 
 SELECT
@@ -47,7 +47,7 @@ CROSS JOIN LATERAL (
     FROM nightshift.staged_chunk AS piece
     CROSS JOIN LATERAL unnest(piece.windows) AS part (text_hash)
     LEFT JOIN nightshift.embedding_cache AS cached
-        ON cached.model_id = waiting.model_id AND part.text_hash = cached.text_hash
+        ON waiting.model_id = cached.model_id AND part.text_hash = cached.text_hash
     WHERE piece.staged_no = waiting.staged_no
 ) AS vectors
 ORDER BY waiting.staged_no
