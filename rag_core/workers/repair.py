@@ -1,4 +1,8 @@
-"""Mends a statement without a model, where a name is wrong and the schema knows the right one. Pure."""
+"""Puts one name for another in a statement that somebody approved, where the schema knows the right one. Pure.
+
+What a model wrote is for `sql_repair`, which may take the same column of another table, and joins. Here that would
+change what was approved: only the name that is gone is replaced, and everything else stays.
+"""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ from rag_core.workers.sql_repair.spelling import (
     cross_joins,
     divide_safely,
     in_for_equals,
+    quote_aliases,
     read_function,
     read_otherwise,
 )
@@ -76,6 +77,8 @@ def mend_statement(sql: str, fault: Fault, shape: Shape) -> MendedStatement:
                 break
     if not mends and fault.fault_class == "type":
         mends += mend_types(tree, shape)
+    if not mends and fault.fault_class == "syntax":
+        mends += quote_aliases(tree, shape)
     if not mends:
         return unchanged
     return MendedStatement(sql=tree.sql(dialect=shape.dialect), mends=tuple(mends))

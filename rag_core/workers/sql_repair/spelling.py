@@ -52,6 +52,35 @@ def _closed(sql: str) -> str:
     return text + ")" * missing if missing > 0 else text
 
 
+def quote_aliases(tree: exp.Expr, shape: Shape) -> list[Mend]:
+    """Quotes the names that a statement gives itself where they are key words of the database, and each use of them."""
+    rules = shape.rules
+    given = [
+        item.this if isinstance(item, exp.TableAlias) else item.args["alias"]
+        for item in tree.find_all(exp.TableAlias, exp.Alias)
+    ]
+    plain = [item for item in given if isinstance(item, exp.Identifier) and not item.args.get("quoted")]
+    wrong = {rules.key(item.name, quoted=False): item.name for item in plain if rules.identifier(item.name).quoted}
+    used = [part for column in tree.find_all(exp.Column) for part in (column.args.get("table"), _bare(column))]
+    read = [table.this for table in tree.find_all(exp.Table) if table.args.get("db") is None]
+    for item in [*plain, *used, *read]:
+        if isinstance(item, exp.Identifier) and not item.args.get("quoted"):
+            name = rules.key(item.name, quoted=False)
+            if name in wrong:
+                item.set("this", name)
+                item.set("quoted", True)
+    return [
+        Mend(
+            kind="alias", before=before, after=exp.to_identifier(name, quoted=True).sql(shape.dialect), confidence=0.95
+        )
+        for name, before in wrong.items()
+    ]
+
+
+def _bare(column: exp.Column) -> exp.Expr | None:
+    return column.this if column.args.get("table") is None else None
+
+
 def cross_joins(tree: exp.Expr, shape: Shape) -> list[Mend]:
     """Tables after a comma become cross joins, so that the conditions of later joins may name them."""
     mends = []

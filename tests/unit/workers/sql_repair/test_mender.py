@@ -263,3 +263,40 @@ def test_whole_numbers_are_divided_exactly(shape: Shape) -> None:
     assert found.sql == "SELECT CAST(COUNT(*) AS DECIMAL) / COUNT(DISTINCT bid) FROM sales"
     for sql in ("SELECT printed / 10 FROM book", "SELECT SUM(amount) / COUNT(*) FROM sales"):
         assert refine_divisions(sql, shape).mends == ()
+
+
+@pytest.mark.parametrize(
+    ("sql", "mended"),
+    [
+        (
+            "SELECT order.id FROM sales AS order JOIN customers AS User ON order.customer_id = User.id "
+            "ORDER BY order.id",
+            'SELECT "order".id FROM sales AS "order" JOIN customers AS "user" ON "order".customer_id = "user".id '
+            'ORDER BY "order".id',
+        ),
+        ("SELECT check.title FROM book AS check", 'SELECT "check".title FROM book AS "check"'),
+        # An output may be called so, but nothing may refer to it.
+        (
+            "SELECT SUM(amount) AS order, channel AS user FROM sales GROUP BY user ORDER BY order",
+            'SELECT SUM(amount) AS "order", channel AS "user" FROM sales GROUP BY "user" ORDER BY "order"',
+        ),
+        (
+            "WITH user AS (SELECT id FROM sales) SELECT user.id FROM user",
+            'WITH "user" AS (SELECT id FROM sales) SELECT "user".id FROM "user"',
+        ),
+        (
+            "SELECT limit.id FROM (SELECT id FROM sales) AS limit",
+            'SELECT "limit".id FROM (SELECT id FROM sales) AS "limit"',
+        ),
+    ],
+)
+def test_a_key_word_that_a_statement_takes_for_a_name_is_quoted_wherever_it_stands(
+    shape: Shape, sql: str, mended: str
+) -> None:
+    found = mend_statement(sql, fault('syntax error at or near "."', "syntax"), shape)
+    assert (found.sql, {mend.kind for mend in found.mends}) == (mended, {"alias"})
+
+
+def test_names_that_are_no_key_words_or_are_quoted_already_stay_as_they_are(shape: Shape) -> None:
+    for sql in ("SELECT s.id FROM sales AS s", 'SELECT "order".id FROM sales AS "order"'):
+        assert mend_statement(sql, fault("syntax error", "syntax"), shape).mends == ()
