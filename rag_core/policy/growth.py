@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from sqlglot import exp
 
 from rag_core.policy.refusal import Refusal
+from rag_core.policy.series import SERIES, series_rows
 
 # A value may be larger than what the policy lets through as a result, for it may only be measured or compared.
 LEAST_BOUND = 32 * 1024 * 1024
@@ -32,8 +33,8 @@ def check_growth(functions: Iterable[exp.Expr], max_bytes: int) -> None:
     grown = 0.0
     for node in functions:
         name = _name(node)
-        if name in _SERIES:
-            rows = _series_rows(_arguments(node))
+        if name in SERIES:
+            rows = series_rows(name, node, _arguments(node))
             if rows > MOST_SERIES_ROWS:
                 raise Refusal(
                     "too_large",
@@ -114,16 +115,6 @@ _OPERATIONS: dict[type, Callable[[float, float], float]] = {
 }
 
 
-def _series_rows(arguments: list[exp.Expr]) -> float:
-    bounds = [_number(item) for item in arguments[:3]]
-    if len(bounds) == 1:
-        bounds.insert(0, 0.0)  # DuckDB's range(n)
-    if len(bounds) < 2 or bounds[0] is None or bounds[1] is None:
-        return 0
-    step = bounds[2] if len(bounds) > 2 else 1.0
-    return abs((bounds[1] - bounds[0]) / step) if step else 0
-
-
 def _size(node: exp.Expr) -> float:
     """Bytes that a value has at least, as far as constants tell: what depends on data counts as one."""
     node = node.unnest()
@@ -193,7 +184,6 @@ def _width_of(kind: exp.DataType) -> float:
     return _number(length) or 0 if isinstance(length, exp.Expr) else 0
 
 
-_SERIES = frozenset({"generate_series", "exploding_generate_series", "range", "generate_array"})
 _GROWING: dict[str, Callable[[list[exp.Expr]], float]] = {
     "repeat": _repeated,
     "replicate": _repeated,

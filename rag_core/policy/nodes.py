@@ -34,6 +34,8 @@ _READING: frozenset[type[exp.Expr]] = frozenset(
 # Binary and unary operators compute, except those that name an operator by schema, which may be anybody's.
 _NOT_READING = (exp.Operator,)
 
+_ROW_FUNCTIONS = (exp.Generator, exp.Explode, exp.SplitToTable, exp.Anonymous)
+
 # Functions that the parser knows and that do more than compute: they read files, models, tables named in a string.
 _FUNCTIONS_REFUSED = (
     exp.AIAgg, exp.AIClassify, exp.AIEmbed, exp.AIForecast, exp.AIGenerate, exp.AISimilarity, exp.AISummarizeAgg,
@@ -74,6 +76,8 @@ def check_nodes(tree: exp.Expr) -> list[exp.Expr]:
             functions.append(node)
         elif isinstance(node, exp.ColumnDef) and isinstance(node.parent, exp.TableAlias):
             pass  # the columns of a function's rows: AS t (a integer, b text)
+        elif isinstance(node, exp.TableFromRows) and isinstance(node.this, _ROW_FUNCTIONS):
+            pass  # Snowflake's TABLE(f(...)); in TABLE('name') a text names a table
         elif type(node) not in _READING and (
             not isinstance(node, (exp.Binary, exp.Unary)) or isinstance(node, _NOT_READING)
         ):

@@ -72,5 +72,9 @@ def test_a_function_of_somebodys_own_that_makes_it_canonical_does(dsn: str, ware
         catalog = warehouse.snapshot()
         connection.execute("DROP TYPE public.spanning CASCADE")
     guard = SqlGuard(Policy(version=1, schemas=("public",)), catalog)
-    for sql in ("SELECT spanning(1, 2)", "SELECT spanning_multirange(spanning(1, 2))", "SELECT '[1,2)'::spanning::text"):
+    for sql in (
+        "SELECT spanning(1, 2)",
+        "SELECT spanning_multirange(spanning(1, 2))",
+        "SELECT '[1,2)'::spanning::text",
+    ):
         assert guard.check(sql).code == "function_not_allowed"
