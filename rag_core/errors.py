@@ -42,10 +42,14 @@ class QueryFault(NightshiftError):
             permission, timeout, transient, data, too_large or other.
         message: what the database said, shortened and free of credentials.
         sqlstate: the five-character SQLSTATE where the database gives one.
+        suggestions: what to write instead, where the guard refused what the database understood (its code then).
     """
 
-    def __init__(self, code: str, message: str, *, sqlstate: str | None = None) -> None:
+    def __init__(
+        self, code: str, message: str, *, sqlstate: str | None = None, suggestions: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.sqlstate = sqlstate
+        self.suggestions = suggestions

@@ -74,6 +74,7 @@ class Services:
             opened = self.__dict__.pop(name, None)
             if opened is not None:
                 opened.close()
+        self.__dict__.pop("_adapter", None)
 
     def asking_as(self, principal: str | None) -> Services:
         """Services whose questions reach the warehouse as `principal`; None is the login itself.
@@ -90,7 +91,7 @@ class Services:
                 *("chat_model", "router_model", "ledger", "checkpoints"),
             ):
                 other.__dict__[name] = getattr(self, name)
-            other.__dict__["warehouse"] = self._warehouse_of(principal)
+            other.__dict__["warehouse"] = other._judged(self._warehouse_of(principal))
             other._login_warehouse = self.warehouse
             other.__dict__["warehouse_identity"] = self._identity_of(principal)
             self._principals[principal] = other
@@ -100,7 +101,7 @@ class Services:
         own = self.settings.warehouse.principals.get(principal)
         if own is not None:
             return self._open_warehouse(own.get_secret_value())
-        return self.warehouse.for_principal(principal)
+        return self._adapter.for_principal(principal)
 
     def _identity_of(self, principal: str) -> str:
         from rag_core.connectors.dsn import masked_dsn  # noqa: PLC0415
@@ -159,7 +160,17 @@ class Services:
     @cached_property
     def warehouse(self) -> Warehouse:
         """The warehouse, by the adapter that its URL names."""
+        return self._judged(self._adapter)
+
+    @cached_property
+    def _adapter(self) -> Warehouse:
         return self._open_warehouse(self.warehouse_dsn)
+
+    def _judged(self, warehouse: Warehouse) -> Warehouse:
+        """Where the database can tell what it understands of a statement, nothing is run before that was judged."""
+        from rag_core.policy.judged import JudgedWarehouse, tells  # noqa: PLC0415
+
+        return JudgedWarehouse(warehouse, lambda: self.guard) if tells(warehouse) else warehouse
 
     @cached_property
     def warehouse_identity(self) -> str:

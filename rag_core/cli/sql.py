@@ -41,7 +41,11 @@ def run(sql: SqlArgument, as_json: JsonOption = False) -> None:
             execution = run_guarded(services.guard, services.warehouse, sql)
         except QueryFault as fault:
             refused = GuardVerdict(
-                allowed=False, code=fault.code, message=fault.message, dialect=services.warehouse.dialect
+                allowed=False,
+                code=fault.code,
+                message=fault.message,
+                dialect=services.warehouse.dialect,
+                suggestions=fault.suggestions,
             )
             emit(_verdict_json(refused), as_json=as_json, render=lambda: _render_verdict(refused))
             raise typer.Exit(1) from None

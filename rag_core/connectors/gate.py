@@ -84,8 +84,11 @@ class StatementGate:
         self.turns: Turns | None = OwnTurns(limits.per_minute, clock) if limits.per_minute is not None else None
 
     @contextmanager
-    def statement(self) -> Iterator[None]:
-        """Holds one of the places while a statement runs. Raises ServiceUnavailable where none became free in time."""
+    def statement(self, *, counted: bool = True) -> Iterator[None]:
+        """Holds one of the places while a statement runs. Raises ServiceUnavailable where none became free in time.
+
+        One that is only analysed is not `counted` among those of a minute: it is planned or run after that, or not.
+        """
         ends = self._clock() + self._wait
         if not self._slots.acquire(timeout=self._wait):
             raise ServiceUnavailable(
@@ -93,7 +96,8 @@ class StatementGate:
                 "once (NIGHTSHIFT_WAREHOUSE__MAX_CONCURRENT_STATEMENTS)"
             )
         try:
-            self._keep_rate(ends)
+            if counted:
+                self._keep_rate(ends)
             yield
         finally:
             self._slots.release()

@@ -9,10 +9,12 @@ import psycopg
 
 from rag_core.connectors.base import QueryCost
 from rag_core.connectors.catalogs.postgres import read_catalog
+from rag_core.connectors.postgres_understanding import KnownObjects, understand
 from rag_core.connectors.postgres_wire import SNAPSHOT_SECONDS, TypeKey, WireWarehouse
 from rag_core.connectors.sql_files import statement
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.query import GuardedSql
+from rag_core.datamodel.understanding import Understanding
 
 _COMMENT = re.compile(r"\s*--[^\n]*")
 
@@ -32,6 +34,7 @@ class PostgresWarehouse(WireWarehouse):
 
     def _read_catalog(self) -> Catalog:
         """Reads the schema that the role can use in a handful of bulk queries of one transaction."""
+        self._pool.known_objects = KnownObjects()
         with self.transaction(SNAPSHOT_SECONDS) as (connection, _):
             return read_catalog(connection, dialect=self.dialect)
 
@@ -44,6 +47,11 @@ class PostgresWarehouse(WireWarehouse):
             row = connection.execute(statement("catalog/postgres_read_state")).fetchone()
         assert row is not None
         return str(row[0]), str(row[1])
+
+    def understand(self, query: GuardedSql) -> Understanding:
+        """What the server makes of the statement, which it analyses and does not run. Raises as `explain` does."""
+        with self._gate.statement(counted=False), self.transaction(query.limits.timeout_seconds) as (connection, _):
+            return understand(connection, query.text.encode(), self._pool.known_objects)
 
     def _plan(self, query: GuardedSql) -> QueryCost:
         """Plans the statement with plain EXPLAIN, which runs nothing."""

@@ -17,6 +17,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from rag_core.connectors.adapter import Fetched, WarehouseAdapter
 from rag_core.connectors.deadline import Deadline
 from rag_core.connectors.gate import StatementLimits
+from rag_core.connectors.postgres_understanding import KnownObjects
 from rag_core.connectors.postgres_values import configure_values, query_fault
 from rag_core.connectors.rows import Row, RowTooLarge, fetch_capped
 from rag_core.connectors.sql_files import statement
@@ -47,6 +48,7 @@ class WirePool:
         self._pool: ConnectionPool[psycopg.Connection] | None = None
         # Canonical names by oid and modifier: they are the server's, whoever asks.
         self.type_names: dict[TypeKey, str] = {}
+        self.known_objects = KnownObjects()
 
     def open(self) -> ConnectionPool[psycopg.Connection]:
         """The pool. Raises ServiceUnavailable where the server cannot be reached."""

@@ -19,6 +19,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.query import GuardedSql, GuardVerdict
+from rag_core.datamodel.understanding import Understanding
 from rag_core.policy.access import Access
 from rag_core.policy.dialects import STUMBLES, reader_for, writer_for
 from rag_core.policy.findings import policy_findings
@@ -35,6 +36,7 @@ from rag_core.policy.rewrite import name_types, rewrite
 from rag_core.policy.row_types import RowTypes
 from rag_core.policy.rules import Policy
 from rag_core.policy.spelling import plain_spelling
+from rag_core.policy.understood import UnderstoodGuard
 from rag_core.policy.views import ViewGuard
 from rag_core.policy.words import shape_of, tamed
 
@@ -104,6 +106,10 @@ class SqlGuard:
             # Nothing is known to come here; if something does, it is a fault of the guard's own, and nothing is run.
             logger.warning("the guard stumbled over a statement and refused it", exc_info=True)
             return GuardVerdict(allowed=False, code="unsupported_syntax", message=STUMBLED, dialect=written_in)
+
+    def check_understood(self, query: GuardedSql, understood: Understanding) -> None:
+        """Judges what the database made of a statement that was allowed. Raises Refusal where that is more."""
+        UnderstoodGuard(self.policy, self.catalog, self._access, self._views, query, understood).check()
 
     @cached_property
     def visible_catalog(self) -> Catalog:

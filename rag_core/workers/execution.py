@@ -46,6 +46,12 @@ def check_planned(guard: SqlGuard, warehouse: Warehouse, sql: str, *, dialect: s
         warehouse.explain(verdict.query)
     except QueryFault as fault:
         return verdict.model_copy(
-            update={"allowed": False, "code": fault.code, "message": fault.message, "query": None}
+            update={
+                "allowed": False,
+                "code": fault.code,
+                "message": fault.message,
+                "suggestions": fault.suggestions,
+                "query": None,
+            }
         )
     return verdict

@@ -64,7 +64,9 @@ def fault_of(error: QueryFault | ModelFault | BudgetExhausted, sql: str | None =
     """The fault of an error that a step raised."""
     if isinstance(error, QueryFault):
         fault_class = "other" if error.code == "other" else classify(error.code)
-        return Fault(fault_class=fault_class, code=error.code, message=error.message, sql=sql)
+        return Fault(
+            fault_class=fault_class, code=error.code, message=error.message, sql=sql, suggestions=error.suggestions
+        )
     if isinstance(error, ModelFault):
         return Fault(fault_class="model_output", code="model_output", message=str(error), sql=sql)
     return Fault(fault_class="budget", code="budget", message=str(error), sql=sql)

@@ -45,6 +45,18 @@ def test_statements_wait_until_the_oldest_is_a_minute_old() -> None:
     assert clock.slept == [40.0, 10.0]
 
 
+def test_what_is_only_analysed_takes_no_turn() -> None:
+    clock = Clock()
+    rated = gate(clock, per_minute=1)
+    for counted in (False, True, False):
+        with rated.statement(counted=counted):
+            pass
+    assert clock.slept == []
+    with rated.statement():
+        pass
+    assert clock.slept == [60.0]
+
+
 def test_without_a_rate_nobody_waits() -> None:
     clock = Clock()
     free = gate(clock)

@@ -1,0 +1,337 @@
+"""Reads the trees in which PostgreSQL writes down what it understood (`nodeToString`), and finds the objects in them.
+
+A node is `{NAME :label value ...}`, a value a token, a node or a list in parentheses. Texts of the statement stand in
+tokens, where PostgreSQL puts a backslash before what would end them. What is not just so, or not known here, is not
+read: the statement is refused then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rag_core.datamodel.understanding import Reading, RelationRead
+
+_TEXT = r"(?:[^ \n\t(){}\\]|\\.)+"
+# A node's beginning, a field with the one token that is its value, a constant's bytes, a bracket, or a token.
+_PIECE = re.compile(rf"\{{(\w*)|:(\w+)[ \n]+({_TEXT})?|(\[[-\d \n]*\])|([()}}])|({_TEXT})", re.DOTALL)
+# PostgreSQL breaks the trees that it tells into lines of 78 bytes: at a space, but where there is none within a token.
+_LONGEST_RUN = 70
+# A whole row has this bit in the sets of columns; column n is n bits further.
+_WHOLE_ROW_BIT = 7
+_SELECT = "2"
+
+
+class Unreadable(ValueError):
+    """The tree cannot be read with certainty."""
+
+
+class Node(NamedTuple):
+    """A node: its name, and its fields by label."""
+
+    name: str
+    fields: dict[str, Value]
+
+
+Value = str | Node | list["Value"]
+
+
+def unbroken(text: str) -> str:
+    """The tree of a notice. Raises Unreadable where a break between lines may have halved a token."""
+    plain = text if text.isascii() else text.encode().decode("latin-1")
+    runs = plain.replace("\\\n", "\\_").replace("\n", " ").split(" ")
+    if max(map(len, runs)) >= _LONGEST_RUN:
+        raise Unreadable("a name in it is too long")
+    return text
+
+
+def parse_tree(text: str) -> Value:
+    """The tree of a text. Raises Unreadable."""
+    if text.endswith("\\"):
+        raise Unreadable("it ends too early")
+    tree = _Tree()
+    for name, label, scalar, constant, bracket, token in _PIECE.findall(text):
+        if label:
+            tree.begin_field(label, scalar)
+        elif constant:
+            tree.skip_bytes()
+        elif token:
+            tree.put(token)
+        elif bracket in ("}", ")"):
+            tree.close(bracket)
+        else:
+            tree.open([] if bracket else Node(name, {}))
+    return tree.root()
+
+
+class _Tree:
+    """A tree as far as it was read: the open list or node, the label that waits for a value, and those around."""
+
+    def __init__(self) -> None:
+        self._holder: list[Value] | Node = []
+        self._label = ""
+        self._around: list[tuple[list[Value] | Node, str]] = []
+
+    def begin_field(self, label: str, scalar: str) -> None:
+        holder = self._holder
+        if self._label or isinstance(holder, list) or label in holder.fields:
+            raise Unreadable("a field stands in it where none belongs")
+        if scalar:
+            holder.fields[label] = scalar
+        else:
+            self._label = label
+
+    def skip_bytes(self) -> None:
+        """Those of a constant follow their number, which is its value here."""
+        holder = self._holder
+        if isinstance(holder, list) or self._label or next(reversed(holder.fields), "") != "constvalue":
+            raise Unreadable("bytes stand in it where none belong")
+
+    def open(self, value: list[Value] | Node) -> None:
+        self._around.append((self._holder, self._label))
+        self._holder, self._label = value, ""
+
+    def close(self, bracket: str) -> None:
+        value = self._holder
+        if not self._around or self._label or isinstance(value, Node) is not (bracket == "}"):
+            raise Unreadable("it is not closed as it was opened")
+        self._holder, self._label = self._around.pop()
+        self.put(value)
+
+    def put(self, value: Value) -> None:
+        holder = self._holder
+        if isinstance(holder, list):
+            holder.append(value)
+        elif self._label and not isinstance(value, str):
+            holder.fields[self._label] = value
+            self._label = ""
+        else:
+            raise Unreadable("a value in it has no label")
+
+    def root(self) -> Value:
+        if self._around or not isinstance(self._holder, list) or len(self._holder) != 1:
+            raise Unreadable("it ends too early")
+        return self._holder[0]
+
+
+# Fields that hold the number of an object, by node: F a function, O an operator, M a type of which a value is made
+# there, S the type of a value that is already there. Before PostgreSQL 16 some nodes had shorter names.
+_OBJECTS: dict[str, dict[str, str]] = {
+    "VAR": {"vartype": "S"},
+    "CONST": {"consttype": "M"},
+    "PARAM": {"paramtype": "M"},
+    "AGGREF": {"aggfnoid": "F", "aggtype": "S", "aggargtypes": "S"},
+    "WINDOWFUNC": {"winfnoid": "F", "wintype": "S"},
+    "SUBSCRIPTINGREF": {"refcontainertype": "S", "refelemtype": "S", "refrestype": "S"},
+    "FUNCEXPR": {"funcid": "F"},
+    "OPEXPR": {"opno": "O", "opresulttype": "M"},
+    "DISTINCTEXPR": {"opno": "O", "opresulttype": "M"},
+    "NULLIFEXPR": {"opno": "O", "opresulttype": "S"},
+    "SCALARARRAYOPEXPR": {"opno": "O"},
+    "FIELDSELECT": {"resulttype": "S"},
+    "RELABELTYPE": {"resulttype": "M"},
+    "COERCEVIAIO": {"resulttype": "M"},
+    "ARRAYCOERCEEXPR": {"resulttype": "M"},
+    "CONVERTROWTYPEEXPR": {"resulttype": "M"},
+    "COERCETODOMAIN": {"resulttype": "M"},
+    "COERCETODOMAINVALUE": {"typeId": "S"},
+    "CASEEXPR": {"casetype": "S"},
+    "CASETESTEXPR": {"typeId": "S"},
+    "ARRAYEXPR": {"array_typeid": "S", "element_typeid": "S"},
+    "ROWEXPR": {"row_typeid": "M"},
+    "ROWCOMPAREEXPR": {"opnos": "O"},
+    "COALESCEEXPR": {"coalescetype": "S"},
+    "MINMAXEXPR": {"minmaxtype": "S"},
+    "SQLVALUEFUNCTION": {"type": "M"},
+    "XMLEXPR": {"type": "M"},
+    "JSONRETURNING": {"typid": "M"},
+    "SORTGROUPCLAUSE": {"eqop": "O", "sortop": "O"},
+    "WINDOWCLAUSE": {"startInRangeFunc": "F", "endInRangeFunc": "F"},
+    "CTECYCLECLAUSE": {"cycle_mark_type": "S", "cycle_mark_neop": "O"},
+    "COMMONTABLEEXPR": {"ctecoltypes": "S"},
+    "SETOPERATIONSTMT": {"colTypes": "S"},
+    "RANGETBLFUNCTION": {"funccoltypes": "M"},
+    "TABLEFUNC": {"coltypes": "M"},
+    "RANGETBLENTRY": {"coltypes": "S"},
+}
+# Nodes that hold no such field of their own.
+_STRUCTURE = frozenset(
+    {
+        *("QUERY", "ALIAS", "FROMEXPR", "JOINEXPR", "RANGETBLREF", "TARGETENTRY", "GROUPINGSET", "CTESEARCHCLAUSE"),
+        "RTEPERMISSIONINFO",
+        *("BOOLEXPR", "SUBLINK", "CASEWHEN", "NULLTEST", "BOOLEANTEST", "NAMEDARGEXPR", "COLLATEEXPR"),
+        *("GROUPINGFUNC", "JSONFORMAT", "JSONVALUEEXPR", "JSONCONSTRUCTOREXPR", "JSONISPREDICATE", "JSONBEHAVIOR"),
+        *("JSONEXPR", "JSONTABLEPATH", "JSONTABLEPATHSCAN", "JSONTABLESIBLINGJOIN", "TABLESAMPLECLAUSE"),
+    }
+)
+_EARLIER_NAMES = {
+    "RTE": "RANGETBLENTRY",
+    "CASE": "CASEEXPR",
+    "WHEN": "CASEWHEN",
+    "ARRAY": "ARRAYEXPR",
+    "ROW": "ROWEXPR",
+    "ROWCOMPARE": "ROWCOMPAREEXPR",
+    "COALESCE": "COALESCEEXPR",
+    "MINMAX": "MINMAXEXPR",
+}
+# Fields whose names sound like an object's number. Those of the last lines are: the function of an operator, which its
+# number gives too, the table that a column came from, what only the planner fills in, and what a sample is drawn by,
+# which the server's administrator installs.
+_NO_OBJECTS = frozenset(
+    {
+        *(
+            "commandType",
+            "subLinkType",
+            "jointype",
+            "nulltesttype",
+            "booltesttype",
+            "btype",
+            "format_type",
+            "item_type",
+        ),
+        *("boolop", "op", "minmaxop", "opfuncid", "hashfuncid", "negfuncid", "resorigtbl", "aggtranstype"),
+        *("varreturningtype", "relid", "funcresulttype", "type", "functype", "tsmhandler"),
+    }
+)
+_SOUNDS_LIKE_OBJECT = re.compile(
+    r"(?:oid|types?|typeid|typid|func|funcid|fn|ops?|opno|opnos|relid|handler|seqid)$", re.I
+)
+# Entries of a range table that are no sources of rows: joins of the others, and the group of PostgreSQL 18.
+_NO_SOURCES = frozenset({"2", "9"})
+
+
+class _Found:
+    """Collects the objects of a tree."""
+
+    def __init__(self) -> None:
+        self.relations: dict[tuple[int, tuple[int, ...], bool], None] = {}
+        self.functions: dict[int, None] = {}
+        self.operators: dict[int, None] = {}
+        self.made: dict[tuple[int, int], None] = {}
+        self.seen: dict[int, None] = {}
+        self.only_reads = True
+
+    def add(self, kind: str, value: Value | None, label: str) -> None:
+        for number in _numbers(value, label):
+            if number == 0:
+                continue
+            if kind == "F":
+                self.functions[number] = None
+            elif kind == "O":
+                self.operators[number] = None
+            elif kind == "M":
+                self.made[number, 0] = None
+            else:
+                self.seen[number] = None
+
+    def add_node(self, node: Node) -> None:
+        """Takes in the fields of one node, without what is within."""
+        name = _EARLIER_NAMES.get(node.name, node.name)
+        objects = _OBJECTS.get(name, {})
+        if not objects and name not in _STRUCTURE:
+            raise Unreadable(f"it holds {node.name[:40]}, which is not known here")
+        if name == "QUERY":
+            self.add_query(node)
+        elif name == "FUNCEXPR":
+            self.made[_number(node.fields.get("funcresulttype")), _number(node.fields.get("funcid"))] = None
+        for label, value in node.fields.items():
+            kind = objects.get(label)
+            if kind is not None:
+                self.add(kind, value, label)
+            elif isinstance(value, str) and value.isdigit() and value != "0" and _sounds_like_object(label):
+                raise Unreadable(f"it holds {label[:40]}, which is not known here")
+
+    def add_query(self, query: Node) -> None:
+        fields = query.fields
+        if fields.get("commandType") != "1" or fields.get("rowMarks") != "<>" or fields.get("utilityStmt") != "<>":
+            self.only_reads = False
+        entries = [entry for entry in _list(fields.get("rtable")) if isinstance(entry, Node)]
+        sources = [entry for entry in entries if entry.fields.get("rtekind") not in _NO_SOURCES]
+        tree = fields.get("jointree")
+        fenced = len(sources) == 1 and isinstance(tree, Node) and tree.fields.get("quals", "<>") != "<>"
+        # From PostgreSQL 16 on the columns stand in a list of their own, before in the entries themselves.
+        holders = [item for item in _list(fields.get("rteperminfos")) if isinstance(item, Node)] or entries
+        told = set()
+        for holder in holders:
+            relation = _number(holder.fields.get("relid", "0"))
+            # What is only named there is a view's own entry, which PostgreSQL 15 still puts before what it reads.
+            if relation and holder.fields.get("requiredPerms") != "0":
+                self.only_reads = self.only_reads and holder.fields.get("requiredPerms") == _SELECT
+                told.add(relation)
+                self.relations[relation, _columns(holder.fields.get("selectedCols")), fenced] = None
+        for entry in entries:
+            relation = _number(entry.fields.get("relid", "0"))
+            if relation and relation not in told and "perminfoindex" in entry.fields:
+                self.relations[relation, (), fenced] = None
+
+    def reading(self) -> Reading:
+        return Reading(
+            relations=tuple(
+                RelationRead(relation=relation, columns=columns, fenced=fenced)
+                for relation, columns, fenced in self.relations
+            ),
+            functions=tuple(self.functions),
+            operators=tuple(self.operators),
+            made=tuple(self.made),
+            seen=tuple(self.seen),
+            only_reads=self.only_reads,
+        )
+
+
+def reading_of(tree: Value) -> Reading:
+    """The objects in a tree. Raises Unreadable where it holds a node that is not known here."""
+    found = _Found()
+    waiting: list[Value] = [tree]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Node):
+            found.add_node(value)
+            waiting += _within(value)
+        elif isinstance(value, list):
+            waiting += (item for item in value if not isinstance(item, str))
+    return found.reading()
+
+
+def _within(node: Node) -> Iterator[Value]:
+    """What of a node's fields is to be looked into."""
+    for label, value in node.fields.items():
+        if isinstance(value, str):
+            continue
+        if label == "joinaliasvars":
+            # All columns of both sides, read or not; those that a join merges are computed.
+            yield from (item for item in _list(value) if not (isinstance(item, Node) and item.name == "VAR"))
+        elif label != "securityQuals":  # conditions of the database's own row policies are not the statement's
+            yield value
+
+
+def _sounds_like_object(label: str) -> bool:
+    return label not in _NO_OBJECTS and _SOUNDS_LIKE_OBJECT.search(label) is not None
+
+
+def _list(value: Value | None) -> list[Value]:
+    return value if isinstance(value, list) else []
+
+
+def _number(value: Value | None) -> int:
+    if not isinstance(value, str) or not value.isdigit():
+        raise Unreadable("a number in it cannot be read")
+    return int(value)
+
+
+def _numbers(value: Value | None, label: str) -> list[int]:
+    """One number, or those of a list such as `(o 23 25)`; nothing for an empty one."""
+    if value == "<>":
+        return []
+    if isinstance(value, list):
+        if not value or value[0] != "o":
+            raise Unreadable(f"{label[:40]} cannot be read")
+        return [_number(item) for item in value[1:]]
+    return [_number(value)]
+
+
+def _columns(value: Value | None) -> tuple[int, ...]:
+    """Numbers of columns out of a set such as `(b 7 8 9)`."""
+    if not isinstance(value, list) or value[:1] != ["b"]:
+        raise Unreadable("the columns of a table cannot be read")
+    return tuple(_number(item) - _WHOLE_ROW_BIT for item in value[1:])

@@ -1,0 +1,1 @@
+SET LOCAL debug_print_parse = OFF
