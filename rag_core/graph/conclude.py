@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rag_core.datamodel.answer import Answer, AnswerStatus, Claim, Usage, Verdict
 from rag_core.datamodel.evidence import Passage
-from rag_core.datamodel.plan import Plan
+from rag_core.datamodel.plan import Plan, Step
 from rag_core.graph.state import Evidence, QuestionState, Request
 from rag_core.workers.asks import counted_noun
 from rag_core.workers.outcome import Fault, StepOutcome, latest
@@ -36,7 +36,7 @@ def conclude(state: QuestionState, *, out_of_time: bool, max_steps: int) -> Answ
     elif not plan.steps or doubtful:
         status, text = "needs_model", not_understood(plan)
     elif kept:
-        status, notes = _status_of_found(plan, outcomes, kept, claims, evidence, exhausted)
+        status, notes = _status_of_found(plan, outcomes, kept, claims, evidence, _written(draft, kept), exhausted)
         text = compose(draft, claims, notes)
     else:
         status, text = _status_of_nothing(plan, outcomes, claims, exhausted)
@@ -89,6 +89,16 @@ def _answer(state: QuestionState, status: AnswerStatus, text: str) -> Answer:
     )
 
 
+def _written(draft: Draft, kept: Sequence[Claim]) -> set[str]:
+    """Markers that the chat model's claims cite, of those that were kept."""
+    by_model = {(claim.text, claim.markers) for claim in draft.written}
+    return {marker for claim in kept if (claim.text, claim.markers) in by_model for marker in claim.markers}
+
+
+def _is_whole(step: Step, plan: Plan) -> bool:
+    return plain(step.task.strip(" ?.")) == plain(plan.question.strip(" ?."))
+
+
 def _table_markers(draft: Draft, said: bool) -> set[str]:
     return {block.table_marker for block in draft.blocks if block.table_marker} if said else set()
 
@@ -134,9 +144,13 @@ def _status_of_found(
     kept: Sequence[Claim],
     claims: Sequence[Claim],
     evidence: Evidence,
+    written: Collection[str],
     exhausted: bool,
 ) -> tuple[AnswerStatus, list[str]]:
-    """`answered` where each step brought claims that hold and nothing was left out; else `partial`, and why."""
+    """`answered` where each step brought claims that hold and nothing was left out; else `partial`, and why.
+
+    `written` are the markers that a chat model's kept claims cite: what it chose to say is not doubted as a quote is.
+    """
     notes: list[str] = []
     used = {marker for claim in kept for marker in claim.markers}
     by_step = {item.step_id: item for item in outcomes}
@@ -148,20 +162,28 @@ def _status_of_found(
         outcome = by_step.get(step.step_id)
         if step.step_id in said:
             doubt = str(outcome.search.detail.get("doubt") or "") if outcome and outcome.search else ""
-            if doubt and not plan.by_model:
+            if doubt and not any(item.marker in written for item in evidence.passages if item.step_id == step.step_id):
                 notes.append(f'Not sure that this answers "{step.task}": {doubt}')
             continue
         if step.kind == "search":
+            if _is_whole(step, plan) and any(item.step_id in said for item in evidence.sql):
+                continue  # the one question was asked of both sources, and the warehouse answers it
             notes.append(f"The documents say nothing on this: {step.task}")
         elif outcome is not None and outcome.fault is not None:
             notes.append(f"Not answered: {step.task} ({_reason(outcome.fault)})")
+        elif outcome is not None and outcome.sql is not None and outcome.sql.result.rows:
+            notes.append(f"Not answered: {step.task} (there is a result, and no sentence on it that it carries)")
         else:
             notes.append(f"The warehouse has nothing on this: {step.task}")
     if any(step.kind == "search" for step in plan.steps) and not any(step.kind == "sql" for step in plan.steps):
         names = missing_names(plan.question, [item for item in evidence.passages if item.marker in used])
         if names:
             notes.append(f"The passages do not mention {', '.join(names)}")
-    if plan.unmatched and not plan.by_model:
+    if (
+        plan.unmatched
+        and not written
+        and not any(item.marker in used for item in evidence.sql if item.strategy == "model")
+    ):
         notes.append(f"Not understood: {', '.join(plan.unmatched)}")
     if exhausted:
         notes.append("The question's budget of time or steps was used up")
@@ -183,6 +205,8 @@ def _status_of_nothing(
         return status, text
     if claims:
         return "no_evidence", f"Nothing that could be said was carried by the evidence: {claims[0].reason}."
+    if any(item.sql is not None and item.sql.result.rows for item in outcomes):
+        return "no_evidence", "There is a result, and no sentence on it that it carries."
     reasons = [item.search.reason for item in outcomes if item.search is not None and item.search.null_signal]
     if reasons:
         return "no_evidence", f"No document answers this ({reasons[0] or 'nothing in the index is close'})."

@@ -126,7 +126,9 @@ class Planner:
             step.kind == "search" and not any(clause.asks_documents for clause in read_clauses(step.task))
             for step in steps
         )
-        if guessed and not clarification and self._router is not None and strategy == "auto":
+        # Where figures are understood and only searches are guessed, no reply of a router would change the plan.
+        settled = not unmatched and any(step.kind == "sql" for step in steps)
+        if guessed and not settled and not clarification and self._router is not None and strategy == "auto":
             return self._plan_by_model(question, run_date, steps, unmatched, tables)
         plan = self._plan(
             question,
@@ -311,7 +313,9 @@ class Planner:
         if route.next_worker != "vector_worker" and (unmatched or not steps):
             steps.append(SqlStep(step_id=f"s{len(steps) + 1}", task=question))
         searches = [step for step in known if step.kind == "search"]
-        if route.next_worker != "sql_worker" or any(step.kind == "sql" for step in known):
+        # A search costs no model call: what no figure was seen in is looked up beside what a router thinks of it.
+        looked_up = any(step.kind == "sql" for step in known) or bool(searches and not unmatched)
+        if route.next_worker != "sql_worker" or looked_up:
             steps += searches or [SearchStep(step_id="d1", task=question, query=question, top=SEARCH_TOP)]
         plan = self._plan(question, run_date, steps, "model", unmatched=unmatched, reasoning=route.reasoning.strip())
         return plan, usage

@@ -32,9 +32,13 @@ class Block(Record):
 
 
 class Draft(Record):
-    """An answer before it is judged. `notes` are said about the answer and are no claims about the world."""
+    """An answer before it is judged. `notes` are said about the answer and are no claims about the world.
+
+    `written` are those of its claims that a chat model wrote.
+    """
 
     blocks: tuple[Block, ...] = ()
+    written: tuple[Claim, ...] = ()
     notes: tuple[str, ...] = ()
     headline_value: Cell = None
     headline_unit: str = ""
