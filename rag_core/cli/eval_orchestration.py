@@ -1,4 +1,7 @@
-"""`nightshift eval orchestration`: whole questions, by the orchestrator and by two baselines, scored by rules."""
+"""`nightshift eval orchestration`: whole questions, by the orchestrator and by two baselines, scored by rules.
+
+With a chat model all systems ask it; without one the baselines quote, and are named so.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,15 @@ from rag_core.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rag_core.evaluation.systems import System
+    from rag_core.connectors.base import ChatModel
+    from rag_core.evaluation.model_baselines import ModelBaselines
+    from rag_core.evaluation.runs import System
+    from rag_core.evaluation.systems import Baselines
     from rag_core.wiring import Services
 
-SYSTEMS = ("standard_rag", "flat_agent", "hierarchical")
+BASELINES = ("standard_rag", "flat_agent")
+SYSTEMS = (*BASELINES, "hierarchical")
+EXTRACTIVE = "_extractive"
 # What the hierarchical system can be run without, beside itself as it is.
 PARTS = ("decomposition", "reflection", "metrics")
 # Sets over texts that must be indexed first, which a package above this one can: it adds them when it registers.
@@ -39,7 +47,7 @@ def register(group: typer.Typer) -> None:
             list[str] | None,
             typer.Option(help=f"Also the hierarchical system without {', '.join(PARTS)} or all; may be given again."),
         ] = None,
-        limit: Annotated[int, typer.Option(help="At most so many questions of each tier; 0 for all.")] = 0,
+        limit: Annotated[int, typer.Option(help="So many questions of each tier, evenly spaced; 0 for all.")] = 0,
         data: Annotated[Path, typer.Option(help="Folder of ottqa and tatqa.")] = Path("../shared/data"),
         sample: Annotated[int, typer.Option(help="So many questions of ottqa or tatqa; 0 for all.")] = 0,
         seed: Annotated[int, typer.Option(help="Another number draws another sample of them.")] = 0,
@@ -81,7 +89,7 @@ def name_systems(systems: list[str] | None, without: list[str] | None) -> list[s
 
 def run_sample(set_name: str, systems: list[str], limit: int, out: Path | None) -> list[dict[str, object]]:
     """Rows of figures by system and tier. Raises ConfigurationError for a set or a system that is none."""
-    from rag_core.evaluation.questions import SIZES, compose_questions  # noqa: PLC0415 - heavy
+    from rag_core.evaluation.questions import compose_questions, draw_evenly  # noqa: PLC0415 - heavy
     from rag_core.evaluation.runs import run_questions, summarise  # noqa: PLC0415 - heavy
     from rag_core.wiring import open_services  # noqa: PLC0415 - heavy
     from sample.facts import load_facts  # noqa: PLC0415 - reads files
@@ -94,16 +102,13 @@ def run_sample(set_name: str, systems: list[str], limit: int, out: Path | None) 
         raise ConfigurationError(f"no such system: {unknown[0]}; there are {', '.join(known)}")
     questions = compose_questions(load_facts())
     if limit:
-        questions = [one for tier in SIZES for one in [q for q in questions if q.tier == tier][:limit]]
-
-    def progress(number: int, total: int) -> None:
-        if number % 20 == 0 or number == total:
-            error_console.print(f"{number} of {total}")
+        questions = draw_evenly(questions, limit)
 
     with open_services() as services:
         path = out or services.settings.home / "evaluation" / "orchestration-sample.jsonl"
+        model = services.chat_model.model_id if services.chat_model is not None else ""
         built = build_systems(services, systems)
-        scores = run_questions(questions, {name: built[name] for name in systems}, path, progress=progress)
+        scores = run_questions(questions, built, path, model=model, progress=_show_progress)
     return summarise(scores)
 
 
@@ -158,14 +163,12 @@ def _show_progress(number: int, total: int) -> None:
 
 
 def build_systems(services: Services, names: list[str]) -> dict[str, System]:
-    """These systems over one set of services; no plan is kept, so that every question is planned anew.
+    """These systems by the names that they are reported under; no plan is kept, so every question is planned anew.
 
     Without metrics the same questions go to the documents and, with a chat model, to SQL that it writes; the values of
     the dimensions are the same for both.
     """
-    from rag_core.evaluation.systems import Baselines  # noqa: PLC0415 - heavy
     from rag_core.graph.build import Orchestrator  # noqa: PLC0415 - langgraph
-    from rag_core.workers.sql_worker import SqlWorker  # noqa: PLC0415 - heavy
 
     day = services.run_date()
     parts: dict[str, Any] = {
@@ -177,6 +180,7 @@ def build_systems(services: Services, names: list[str]) -> dict[str, System]:
         "chat_model": services.chat_model,
         "router_model": services.router_model,
         "embedder": services.embedder,
+        "question_seconds": services.settings.batch.question_seconds,
     }
     whole = services.semantic_model
     bare = whole.model_copy(update={"metrics": {}, "verified_queries": {}, "ambiguous": {}, "readings": {}})
@@ -191,6 +195,39 @@ def build_systems(services: Services, names: list[str]) -> dict[str, System]:
         made = Orchestrator(**{"semantic_model": whole, **parts, **changes[name]})
         return lambda question: made.answer(question, run_date=day)
 
+    built = {name: orchestrated(name) for name in names if name in changes}
+    if services.chat_model is not None:
+        asked = _model_baselines(services, services.chat_model)
+        named: dict[str, System] = {"standard_rag": asked.standard_rag, "flat_agent": asked.flat_agent}
+        return {name: built.get(name) or named[name] for name in names}
+    quoting = _extractive_baselines(services)
+    named = {"standard_rag": quoting.standard_rag, "flat_agent": quoting.flat_agent}
+    return {name if name in built else f"{name}{EXTRACTIVE}": built.get(name) or named[name] for name in names}
+
+
+def _model_baselines(services: Services, model: ChatModel) -> ModelBaselines:
+    """The baselines that ask the chat model, with the schema card that the orchestrator's SQL worker has."""
+    from rag_core.evaluation.model_baselines import ModelBaselines  # noqa: PLC0415 - heavy
+    from rag_core.schema.knowledge import SchemaKnowledge  # noqa: PLC0415 - heavy
+    from rag_core.schema.visible import visible_catalog  # noqa: PLC0415 - heavy
+
+    catalog = visible_catalog(services.guard.policy, services.catalog_cache.current())
+    knowledge = SchemaKnowledge(services.warehouse, None, policy=lambda: services.guard.policy)
+    return ModelBaselines(
+        model=model,
+        search=services.search,
+        warehouse=services.warehouse,
+        guard=services.guard,
+        catalog=catalog,
+        known=knowledge.known(catalog, services.guard.check),
+        run_date=services.run_date(),
+    )
+
+
+def _extractive_baselines(services: Services) -> Baselines:
+    from rag_core.evaluation.systems import Baselines  # noqa: PLC0415 - heavy
+    from rag_core.workers.sql_worker import SqlWorker  # noqa: PLC0415 - heavy
+
     worker = SqlWorker(
         warehouse=services.warehouse,
         guard=services.guard,
@@ -198,14 +235,12 @@ def build_systems(services: Services, names: list[str]) -> dict[str, System]:
         semantic_model=services.semantic_model,
         chat_model=None,
     )
-    baselines = Baselines(
+    return Baselines(
         search=services.search,
         warehouse=services.warehouse,
         guard=services.guard,
         semantic_model=services.semantic_model,
         values=services.values,
         worker=worker,
-        run_date=day,
+        run_date=services.run_date(),
     )
-    built: dict[str, System] = {"standard_rag": baselines.standard_rag, "flat_agent": baselines.flat_agent}
-    return built | {name: orchestrated(name) for name in names if name in changes}

@@ -9,12 +9,13 @@ give the same questions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from rag_core.datamodel.base import Record
 
 Tier = Literal["simple", "moderate", "complex"]
 Fact = Mapping[str, Any]
+Item = TypeVar("Item")
 SIZES: dict[Tier, int] = {"simple": 60, "moderate": 80, "complex": 60}
 
 
@@ -61,9 +62,15 @@ def compose_questions(facts: Mapping[str, Sequence[Fact]]) -> list[EvalQuestion]
     ]
 
 
-def _spaced(facts: Sequence[Fact], count: int, *, offset: int = 0) -> list[Fact]:
-    """So many facts at even distances."""
-    return [facts[(offset + index * len(facts) // count) % len(facts)] for index in range(count)]
+def draw_evenly(questions: Sequence[EvalQuestion], limit: int) -> list[EvalQuestion]:
+    """At most so many questions of each tier at even distances, so that each kind that a tier is made of is drawn."""
+    tiers = [[question for question in questions if question.tier == tier] for tier in SIZES]
+    return [question for tier in tiers for question in _spaced(tier, min(limit, len(tier)))]
+
+
+def _spaced(items: Sequence[Item], count: int, *, offset: int = 0) -> list[Item]:
+    """So many items at even distances."""
+    return [items[(offset + index * len(items) // count) % len(items)] for index in range(count)]
 
 
 def _compose(tier: Tier, facts: Sequence[Fact]) -> EvalQuestion:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, quantiles
 
+from rag_core.datamodel.answer import Answer
 from rag_core.evaluation.questions import EvalQuestion
 from rag_core.evaluation.score_files import read_scores
 from rag_core.evaluation.scoring import Score, score_answer
-from rag_core.evaluation.systems import System
 
+System = Callable[[str], Answer]
 TIERS = ("simple", "moderate", "complex")
 
 
@@ -20,21 +21,25 @@ def run_questions(
     systems: Mapping[str, System],
     path: Path,
     *,
+    model: str = "",
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Score]:
-    """Scores of every question by every system; what `path` holds already is not asked again."""
-    kept = read_scores(path, Score)
+    """Scores of every question by every system; what `path` holds already, of the same chat model, is not asked again.
+
+    The systems answer each question one after the other, so that a machine's changing load meets all of them.
+    """
+    kept = [score for score in read_scores(path, Score) if score.model == model]
     done = {(score.system, score.question_id) for score in kept}
     wanted = {(system, question.question_id) for system in systems for question in questions}
     work = [(question, name) for question in questions for name in systems if (name, question.question_id) not in done]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
-        if kept or path.stat().st_size:
+        if path.stat().st_size:
             file.write("\n")  # after a line that was cut off
         for number, (question, name) in enumerate(work, start=1):
             started = time.perf_counter()
             answer = systems[name](question.text)
-            score = score_answer(question, answer, system=name, seconds=time.perf_counter() - started)
+            score = score_answer(question, answer, system=name, seconds=time.perf_counter() - started, model=model)
             file.write(score.model_dump_json() + "\n")
             file.flush()
             kept.append(score)

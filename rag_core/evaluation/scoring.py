@@ -22,6 +22,7 @@ class Score(Record):
     """One answer scored. `verdict`: right (every point), wrong (called answered without), or withheld.
 
     `unsupported` of `claims` say a number that stands in no result, no passage found and not in the question.
+    `model` is the chat model of the run, empty for none.
     """
 
     question_id: str
@@ -43,10 +44,11 @@ class Score(Record):
     tokens: int
     cost_usd: float
     seconds: float
+    model: str = ""
 
 
-def score_answer(question: EvalQuestion, answer: Answer, *, system: str, seconds: float) -> Score:
-    """The score of one system's answer to one question, which took `seconds`."""
+def score_answer(question: EvalQuestion, answer: Answer, *, system: str, seconds: float, model: str = "") -> Score:
+    """The score of one system's answer to one question, which took `seconds`; `model` is the run's chat model."""
     said = answer.status in ("answered", "partial")
     held = _held_points(question, answer) if said else 0
     right = held == question.points
@@ -79,6 +81,7 @@ def score_answer(question: EvalQuestion, answer: Answer, *, system: str, seconds
         tokens=usage.prompt_tokens + usage.completion_tokens,
         cost_usd=float(usage.cost_usd or 0),
         seconds=round(seconds, 4),
+        model=model,
     )
 
 

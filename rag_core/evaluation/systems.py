@@ -1,13 +1,13 @@
-"""The systems that are compared: the orchestrator, and two baselines over the same warehouse, index and matcher.
+"""The extractive baselines, for a run without a chat model: where a model would write, they quote.
 
-Without a chat model the baselines are extractive: where a model would write, they quote. Standard RAG searches the
-whole question and quotes; the flat agent has both tools and calls each once with the whole question. Neither plans,
-checks its evidence or doubts a quote, which is what is compared.
+Standard RAG searches the whole question and quotes; the flat agent has both tools, the matcher of the core among them,
+and calls each once with the whole question. Neither plans, checks its evidence or doubts a quote. With a chat model
+`model_baselines` are compared instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -24,12 +24,11 @@ from rag_core.workers.sql_worker import SqlWorker
 from rag_core.workers.synthesizer import cite, compose, draft_answer
 
 TOP, QUOTED = 8, 5
-System = Callable[[str], Answer]
 
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
-    """The baselines over one set of parts, as of one day."""
+    """The extractive baselines over one set of parts, as of one day."""
 
     search: PassageSearch
     warehouse: Warehouse

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,16 +10,17 @@ import typer
 from typer.testing import CliRunner
 
 from rag_core.cli import eval_orchestration
-from rag_core.cli.eval_orchestration import name_systems, run_sample
+from rag_core.cli.eval_orchestration import build_systems, name_systems, run_sample
 from rag_core.datamodel.answer import Answer, Citation, Claim, Verdict
 from rag_core.errors import ConfigurationError
-from rag_core.evaluation.questions import SIZES, EvalQuestion, compose_questions
+from rag_core.evaluation.questions import SIZES, EvalQuestion, compose_questions, draw_evenly
 from rag_core.evaluation.runs import run_questions, summarise, to_markdown
 from rag_core.evaluation.score_files import read_scores
 from rag_core.evaluation.scoring import Score, score_answer
 from rag_core.evaluation.systems import Baselines
+from rag_core.workers.writer import WrittenAnswer
 from tests.evidence import passage, sql_evidence
-from tests.question_world import open_world
+from tests.question_world import ScriptedModel, open_world
 
 sample_facts = pytest.importorskip("sample.facts")
 BOTH = EvalQuestion(
@@ -62,6 +64,17 @@ def test_two_hundred_questions_by_tier_each_with_a_truth_and_the_same_each_time(
     assert all(question.points for question in questions)
     assert all(q.needs_sql and q.phrases for q in questions if q.tier != "simple")
     assert questions == compose_questions(facts)
+
+
+def test_a_limit_draws_each_kind_of_every_tier_and_twice_as_many_hold_the_same() -> None:
+    questions = compose_questions(sample_facts.load_facts())
+    drawn = draw_evenly(questions, 4)
+    assert Counter(question.tier for question in drawn) == dict.fromkeys(SIZES, 4)
+    simple = [question for question in drawn if question.tier == "simple"]
+    assert Counter(question.needs_sql for question in simple) == {True: 2, False: 2}
+    assert {len(question.question_id.split("-")) for question in drawn} == {2, 3, 4}
+    assert {question.question_id for question in drawn} < {one.question_id for one in draw_evenly(questions, 8)}
+    assert draw_evenly(questions, 100) == questions
 
 
 def test_an_answer_is_right_only_with_every_point() -> None:
@@ -116,6 +129,16 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert len(asked) == 4
 
 
+def test_scores_of_another_chat_model_are_not_this_runs(tmp_path: Path) -> None:
+    path = tmp_path / "scores.jsonl"
+    asked: list[str] = []
+    systems = {"a": lambda text: (asked.append(text), answer("12.5, by the port strike."))[1]}
+    for model in ("", "small", "small", ""):
+        scores = run_questions([BOTH], systems, path, model=model)
+        assert [score.model for score in scores] == [model]
+    assert len(asked) == 2
+
+
 def test_figures_are_shares_by_system_and_tier() -> None:
     scores = [
         score_answer(BOTH, answer("12.5, by the port strike."), system="a", seconds=1.0),
@@ -147,6 +170,32 @@ def test_baselines_ask_each_tool_once_with_the_whole_question(tmp_path: Path) ->
     assert world.answer(both, run_date=figure.run_date).sql
     assert baselines.standard_rag(both).citations[0].kind == "document"
     assert baselines.standard_rag("xyzzy").status == "no_evidence"
+
+
+def test_baselines_ask_the_chat_model_where_there_is_one_and_else_are_called_extractive(tmp_path: Path) -> None:
+    nodes = open_world(tmp_path)._nodes
+    worker = nodes.sql_worker()
+    parts: dict[str, Any] = {
+        "warehouse": worker.warehouse,
+        "guard": worker.guard,
+        "catalog_cache": SimpleNamespace(current=lambda: worker.catalog),
+        "semantic_model": nodes.planner.semantic_model,
+        "values": nodes.planner.matcher.values,
+        "search": nodes.search,
+        "router_model": None,
+        "embedder": None,
+        "settings": SimpleNamespace(batch=SimpleNamespace(question_seconds=60.0)),
+        "run_date": lambda: answer("").run_date,
+    }
+    names = ["standard_rag", "flat_agent", "hierarchical", "without_metrics"]
+    quoting = build_systems(SimpleNamespace(chat_model=None, **parts), names)
+    assert list(quoting) == ["standard_rag_extractive", "flat_agent_extractive", "hierarchical", "without_metrics"]
+    asked = "Why did the revenue of the Nordics fall?"
+    assert quoting["standard_rag_extractive"](asked).usage.model_calls == 0
+    model = ScriptedModel(WrittenAnswer=[WrittenAnswer(claims=[], missing="")])
+    by_model = build_systems(SimpleNamespace(chat_model=model, **parts), names)
+    assert list(by_model) == names
+    assert by_model["standard_rag"](asked).usage.model_calls == 1
 
 
 def test_a_set_or_a_system_that_is_none_is_named() -> None:
