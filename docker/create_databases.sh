@@ -15,6 +15,7 @@ CREATE ROLE warehouse_owner LOGIN PASSWORD :'warehouse';
 CREATE ROLE nightshift_reader LOGIN PASSWORD :'reader' NOSUPERUSER NOCREATEDB NOCREATEROLE;
 ALTER ROLE nightshift_reader SET default_transaction_read_only = on;
 ALTER ROLE nightshift_reader SET statement_timeout = '120s';
+ALTER ROLE nightshift_reader SET log_error_verbosity = 'terse';
 
 CREATE ROLE nightshift_bi LOGIN PASSWORD :'bi' NOSUPERUSER NOCREATEDB NOCREATEROLE CONNECTION LIMIT 20;
 ALTER ROLE nightshift_bi SET default_transaction_read_only = on;
