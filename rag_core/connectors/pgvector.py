@@ -31,12 +31,14 @@ PostingBlock = tuple[int, int, bytes, bytes]
 
 @dataclass(frozen=True, slots=True)
 class ServingVersion:
-    """The index version that answers: its embedding model and the limits of its null signal (None: not calibrated)."""
+    """The index version that answers: its embedding model, whether the graph of its vectors is built, and the limits of
+    its null signal (None: not calibrated)."""
 
     version_no: int
     model_id: str
     model_setting: str
     dimensions: int
+    has_graph: bool
     null_threshold: float | None
     null_coverage_weight: float | None
     null_breadth_share: float | None

@@ -71,7 +71,7 @@ def run_legs(
         legs.bm25 = lexical.score(reader, state.generation, weighted, statistics, depth=depth, selection=selection)
     if vector is not None and state.serving is not None:
         kept = windows if selection is None else selection.windows
-        exact = scans_exactly(kept, windows)
+        exact = not state.serving.has_graph or scans_exactly(kept, windows)
         legs.scan, legs.windows = "exact" if exact else "graph", kept
         if kept:
             found = reader.nearest(

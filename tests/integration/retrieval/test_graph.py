@@ -134,5 +134,8 @@ def test_a_graph_that_was_left_half_built_is_built_again(store: Store) -> None:
         connection.execute(
             "UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass", (f"nightshift.{name}",)
         )
+    until_then = HybridSearch(store, EMBEDDER).search("word3 word4", mode="dense", top=10)
+    assert until_then.detail["scan"] == "exact"
+    assert len(until_then.passages) == 10
     assert versions.maintain_index(store, version) is True
     assert versions.maintain_index(store, version) is False
