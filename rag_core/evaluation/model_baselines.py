@@ -186,7 +186,7 @@ class ModelBaselines:
     def _answer(self, work: _Work, draft: Draft) -> Answer:
         """The draft as the model wrote it. It is judged for its citations, and nothing is taken out of it."""
         _, verdict = evaluate(draft.claims, work.sql, work.passages, work.question)
-        status: AnswerStatus = "partial" if draft.notes else "answered"
+        status: AnswerStatus = "partial" if draft.missing else "answered"
         status = status if draft.claims else "no_evidence"
         used = sorted({marker for claim in draft.claims for marker in claim.markers})
         text = compose(draft, draft.claims) or "Nothing was found that answers this."

@@ -17,6 +17,7 @@ from rag_core.workers.words import contains_name, content_words, find_names, pla
 
 # Of a question's words, the share that quotes must hold where the question seems to be after a figure.
 MIN_COVERAGE = 0.75
+NEAREST = "The documents that come closest hold no sentence that answers this."
 NOTHING = Verdict(supported=False, relevance=0.0, citation_accuracy=0.0)
 
 
@@ -30,13 +31,15 @@ def conclude(state: QuestionState, *, out_of_time: bool, max_steps: int) -> Answ
     verdict = state.get("verdict", NOTHING)
     status: AnswerStatus
     exhausted = out_of_time or len(state.get("outcomes", ())) >= max_steps
-    doubtful = _is_doubtful(plan, evidence, kept)
+    written = _written(draft, kept)
+    doubtful = not written and _is_doubtful(plan, evidence, kept)
     if plan.clarification and (doubtful or not kept):
         status, text = "needs_clarification", plan.clarification
     elif not plan.steps or doubtful:
-        status, text = "needs_model", not_understood(plan)
+        status, text = ("no_evidence", NEAREST) if plan.by_model else ("needs_model", not_understood(plan))
     elif kept:
-        status, notes = _status_of_found(plan, outcomes, kept, claims, evidence, _written(draft, kept), exhausted)
+        status, notes = _status_of_found(plan, outcomes, kept, claims, evidence, written, exhausted)
+        status = "partial" if draft.missing else status
         text = compose(draft, claims, notes)
     else:
         status, text = _status_of_nothing(plan, outcomes, claims, exhausted)
@@ -61,7 +64,7 @@ def _is_doubtful(plan: Plan, evidence: Evidence, kept: Sequence[Claim]) -> bool:
 
     Documents may answer it, where their quotes hold nearly every word of it.
     """
-    if plan.complexity != "simple" or plan.by_model:
+    if plan.complexity != "simple":
         return False
     used = {marker for claim in kept for marker in claim.markers}
     quoted = [passage for passage in evidence.passages if passage.marker in used]
@@ -211,7 +214,7 @@ def _status_of_nothing(
     if reasons:
         return "no_evidence", f"No document answers this ({reasons[0] or 'nothing in the index is close'})."
     if any(item.search is not None for item in outcomes):
-        return "no_evidence", "The documents that come closest hold no sentence that answers this."
+        return "no_evidence", NEAREST
     return "no_evidence", f"The warehouse holds nothing on this: {plan.steps[0].task}."
 
 

@@ -34,11 +34,12 @@ class Block(Record):
 class Draft(Record):
     """An answer before it is judged. `notes` are said about the answer and are no claims about the world.
 
-    `written` are those of its claims that a chat model wrote.
+    `written` are those of its claims that a chat model wrote, `missing` what it found no answer to.
     """
 
     blocks: tuple[Block, ...] = ()
     written: tuple[Claim, ...] = ()
+    missing: str = ""
     notes: tuple[str, ...] = ()
     headline_value: Cell = None
     headline_unit: str = ""
@@ -157,7 +158,8 @@ def compose(draft: Draft, supported: Sequence[Claim], extra_notes: Sequence[str]
             parts.append(("\n\n" if len(sentences) > 3 else " ").join(sentences))
         if block.table:
             parts.append(f"{block.table}\n\nTable: [{block.table_marker}]")
-    parts += [_ended(note[:1].upper() + note[1:]) for note in (*draft.notes, *extra_notes)]
+    missing = (f"Not answered by the evidence: {draft.missing}",) if draft.missing else ()
+    parts += [_ended(note[:1].upper() + note[1:]) for note in (*draft.notes, *missing, *extra_notes)]
     return "\n\n".join(parts)
 
 

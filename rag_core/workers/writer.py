@@ -69,7 +69,7 @@ def write_draft(
     told = {block.lead for block in rest}
     lead = " ".join(block.lead for block in draft.blocks if block.lead and block.lead not in told)
     first = [block.model_copy(update={"lead": lead}) for block in by_model.blocks]
-    changed = {"blocks": (*first, *rest), "notes": (*draft.notes, *by_model.notes), "written": by_model.written}
+    changed = {"blocks": (*first, *rest), "written": by_model.written, "missing": by_model.missing}
     return draft.model_copy(update=changed), usage
 
 
@@ -84,8 +84,7 @@ def draft_written(written: WrittenAnswer, sql: Sequence[SqlEvidence], passages: 
     said = tuple(claims.values())[:MAX_CLAIMS]
     missing = written.missing.strip()
     silent = missing.lower().rstrip(".") in ("", "none", "nothing", "n/a", "empty")
-    notes = () if silent else (f"Not answered by the evidence: {missing}",)
-    return Draft(blocks=(Block(claims=said),), notes=notes, written=said)
+    return Draft(blocks=(Block(claims=said),), written=said, missing="" if silent else missing)
 
 
 def _unsaid(claims: Sequence[Claim], held: Sequence[Claim], left: Collection[str]) -> tuple[Claim, ...]:

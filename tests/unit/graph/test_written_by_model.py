@@ -70,6 +70,18 @@ def test_what_the_model_does_not_say_code_says(tmp_path: Path, useless: WrittenA
     assert "42" not in answer.text
 
 
+def test_quotes_that_the_model_does_not_take_up_are_doubted_as_without_it(tmp_path: Path) -> None:
+    asked = "How many widgets were kept at full resolution?"
+    without = open_world(tmp_path).answer(asked, run_date=JULY)
+    assert without.status == "needs_model"
+    silent = ScriptedModel(Route=[route("vector_worker")], WrittenAnswer=[written()])
+    answer = ask(tmp_path, asked, silent)
+    assert (answer.status, answer.claims) == ("no_evidence", ())
+    said = written(("Service metrics are kept at full resolution for 90 days.", "D1"), missing="the widgets")
+    answer = ask(tmp_path, asked, ScriptedModel(Route=[route("vector_worker")], WrittenAnswer=[said]))
+    assert answer.status == "partial"
+
+
 def test_what_the_model_says_is_not_said_twice(tmp_path: Path) -> None:
     said = ("On 2026-04-07 the dock workers stopped work.", "D1")
     model = ScriptedModel(Route=[route("vector_worker")], WrittenAnswer=[written(said, said, ("It rained.", "D1"))] * 2)
