@@ -50,6 +50,7 @@ CREATE TABLE orders (id INTEGER PRIMARY KEY, region_code VARCHAR, day DATE, tota
 INSERT INTO orders VALUES
   (1, 'NOR', '2026-01-15', 1200), (2, 'NOR', '2026-02-15', 1100), (3, 'IBE', '2026-03-15', 300),
   (4, 'NOR', '2026-04-15', 400), (5, 'NOR', '2026-05-15', 350), (6, 'IBE', '2026-06-15', 320);
+COMMENT ON TABLE orders IS 'Parcels of customers by postcode; they wait where dock workers stop work';
 CREATE TABLE secrets (id INTEGER, name VARCHAR);
 INSERT INTO secrets VALUES (1, 'hidden');
 """

@@ -179,7 +179,6 @@ def _worker(database: EvalDatabase, model: ChatModel | None) -> SqlWorker:
         semantic_model=SemanticModel(entities={}, time_dimensions={}, dimensions={}, metrics={}),
         chat_model=model,
         known=lambda: database.known,
-        refuses_foreign=True,
     )
 
 

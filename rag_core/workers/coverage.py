@@ -13,6 +13,7 @@ from typing import NamedTuple
 from rag_core.datamodel.catalog import Catalog
 from rag_core.schema.card_choice import name_words
 from rag_core.schema.words import name_tokens
+from rag_core.semantics.definitions import SemanticModel
 
 # Less than this share explained, and at least so many words that are not: then nothing is asked of the warehouse.
 LEAST_SHARE = 0.34
@@ -41,9 +42,13 @@ _ASKING = frozenset(
         then there these they this those three time times to today together top total totals truncate two type
         under unique until up use used using value various very via was week weekly weekend well were what whatever
         when where which while who whole whose will with within without would year yearly yet you your letter case
-        insensitive wildcard exact percentage metric doing""",
+        insensitive wildcard exact percentage metric doing january february march april may june july august september
+        october november december monday tuesday wednesday thursday friday saturday sunday third fourth fifth ago
+        against through during came come always instead exclusive inclusive currently""",
     )
 )
+# In English at least so much of a question is words of asking; of one in another language nothing is known here.
+LEAST_ASKING = 0.2
 
 
 class Coverage(NamedTuple):
@@ -51,36 +56,45 @@ class Coverage(NamedTuple):
 
     unknown: tuple[str, ...]
     known: tuple[str, ...]
+    english: bool = True
 
     @property
     def foreign(self) -> bool:
-        """Whether the question is about something else than this warehouse."""
+        """Whether the question is about something else than this warehouse; never of one that is not in English."""
+        if not self.english:
+            return False
         asked = len(self.known) + len(self.unknown)
         few = len(self.known) <= MOST_KNOWN and len(self.known) < LEAST_SHARE * asked
         return few and len(self.unknown) >= LEAST_UNKNOWN
 
 
-def cover(question: str, catalog: Catalog, values: Mapping[str, Iterable[str]]) -> Coverage:
+def cover(question: str, catalog: Catalog, values: Mapping[str, Iterable[str]], spoken: Iterable[str] = ()) -> Coverage:
     """What of a question the schema and its known values explain.
 
     Args:
         question: as asked, with its instructions; what these define (`ACP = ...`) is explained by them.
         catalog: the tables that questions may see.
         values: known values by `schema.table.column`.
+        spoken: what a semantic model calls things.
     """
     defined = {word.lower() for word in _DEFINED.findall(question)}
+    words = name_words(re.sub(r"['\u2019]s\b", "", question))
+    known, spelt = _vocabulary(catalog, values, spoken)
+    # `orders` may be a table, whatever else the word is used for.
+    subjects = {word for table in catalog.tables if table.readable for word in name_words(table.name)}
     asked = dict.fromkeys(
-        word
-        for word in name_words(re.sub(r"['\u2019]s\b", "", question))
-        if word not in _ASKING and len(word) > 2 and not word.isdigit()
+        word for word in words if (word not in _ASKING or word in subjects) and len(word) > 2 and not word.isdigit()
     )
-    known, spelt = _vocabulary(catalog, values)
     understood = tuple(word for word in asked if word in defined or _explained(word, known, spelt))
-    return Coverage(tuple(word for word in asked if word not in understood), understood)
+    every = re.findall(r"[^\W\d_]+", question)
+    asking = len(every) - sum(word not in _ASKING for word in words)
+    return Coverage(
+        tuple(word for word in asked if word not in understood), understood, asking >= LEAST_ASKING * len(every)
+    )
 
 
-def _vocabulary(catalog: Catalog, values: Mapping[str, Iterable[str]]) -> tuple[set[str], str]:
-    known: set[str] = set()
+def _vocabulary(catalog: Catalog, values: Mapping[str, Iterable[str]], spoken: Iterable[str]) -> tuple[set[str], str]:
+    known = {word for name in spoken for word in name_words(name)}
     spelt: list[str] = []
     for table in catalog.tables:
         if not table.readable:
@@ -100,3 +114,13 @@ def _explained(word: str, known: set[str], spelt: str) -> bool:
         return True
     # `publications` and `published`, `departing` and `departure`: the beginning says what is meant.
     return len(word) >= _STEM and (word in spelt or (len(word) > _STEM and word[:_STEM] in spelt))
+
+
+def spoken_names(model: SemanticModel) -> tuple[str, ...]:
+    """What a semantic model calls its figures, what they are split by, and the questions that it has statements for."""
+    found = [*model.ambiguous]
+    for item in (*model.metrics.values(), *model.dimensions.values()):
+        found += [item.label, *item.synonyms]
+    for query in model.verified_queries.values():
+        found += query.patterns
+    return tuple(found)

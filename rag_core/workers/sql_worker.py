@@ -23,7 +23,7 @@ from rag_core.schema.mend import Mended
 from rag_core.semantics.compile import compile_query
 from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.paths import SemanticError
-from rag_core.workers.coverage import cover
+from rag_core.workers.coverage import cover, spoken_names
 from rag_core.workers.outcome import Fault, StepOutcome
 from rag_core.workers.reflection import classify, fault_of, wrong_name
 from rag_core.workers.sql_candidates import TEMPERATURE, choose, doubtful, settled
@@ -75,7 +75,7 @@ class SqlWorker:
     `known` tells values and joins for the schema card. `repairs` has code mend what a model wrote. `grammar` has it
     written under one, where the endpoint takes one. `candidates` is how many statements are drawn at most where the
     first one is doubtful, that one counted.
-    `refuses_foreign` ends a task before a model is asked where the schema and its values speak of hardly a word of it.
+    A task ends before a model is asked where schema, values and semantic model speak of hardly a word of it.
     """
 
     warehouse: Warehouse
@@ -90,7 +90,6 @@ class SqlWorker:
     repairs: bool = True
     grammar: bool = True
     candidates: int = 1
-    refuses_foreign: bool = False
 
     def run(
         self, step: SqlStep, *, run_date: date, attempt: int = 1, repaired: str = "", feedback: str = ""
@@ -178,10 +177,13 @@ class SqlWorker:
 
     def _foreign(self, task: str) -> Fault | None:
         """The fault of a task that the warehouse does not speak of at all."""
-        covered = cover(task, self.catalog, self._known().values) if self.refuses_foreign else None
-        if covered is None or not covered.foreign:
+        covered = cover(task, self.catalog, self._known().values, spoken_names(self.semantic_model))
+        if not covered.foreign:
             return None
-        message = f"the warehouse holds nothing that speaks of {', '.join(covered.unknown[:5])}"
+        words = ", ".join(covered.unknown[:5])
+        message = (
+            f"the warehouse holds nothing that speaks of {words} (a synonym or a column's comment can say it does)"
+        )
         return Fault(fault_class="impossible", code="foreign", message=message)
 
     def _settled(

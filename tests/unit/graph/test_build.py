@@ -344,3 +344,11 @@ def test_a_misspelt_figure_is_asked_back_and_never_answered_from_documents(tmp_p
     assert both.status == "partial"
     assert "Not understood: revenu (did you mean revenue?)." in both.text
     assert len(search.asked) == 1  # the other part alone
+
+
+def test_a_question_that_the_warehouse_does_not_speak_of_is_not_put_to_a_model_as_sql(tmp_path: Path) -> None:
+    model = ScriptedModel(Route=[route("sql_worker")])
+    answer = ask(tmp_path, "Which animal stands on the coat of arms of Canada?", chat_model=model)
+    assert answer.status in ("failed", "no_evidence")
+    assert "nothing that speaks of" in f"{answer.text} {answer.explanation}"
+    assert [name for name, _, _ in model.prompts] == ["Route"]

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 from rag_core.datamodel.catalog import Catalog, CatalogColumn, CatalogTable
 from rag_core.schema.joins import Join
 from rag_core.schema.knowledge import Known
-from rag_core.workers.coverage import cover
+from rag_core.semantics.definitions import Dimension, Entity, SemanticModel
+from rag_core.workers.coverage import cover, spoken_names
 from rag_core.workers.sql_card import describe_schema
 
 
@@ -85,3 +86,32 @@ def test_a_question_in_the_schemas_words_is_not() -> None:
 def test_words_that_a_question_defines_are_explained() -> None:
     assert "fpa" in cover("FPA = flights per airline. What is the FPA?", CATALOG, KNOWN.values).known
     assert "fpa" in cover("What is the FPA?", CATALOG, KNOWN.values).unknown
+
+
+def test_a_table_that_is_called_like_a_word_of_asking_is_a_subject() -> None:
+    orders = CATALOG.model_copy(update={"tables": (table("orders", CatalogColumn(name="channel", type="text")),)})
+    assert cover("Which orders came through partners in April?", orders, {}).known == ("order",)
+
+
+def test_what_a_semantic_model_calls_things_is_understood() -> None:
+    question = "What did the churners pay?"
+    assert cover(question, CATALOG, KNOWN.values).foreign
+    model = SemanticModel(
+        entities={"flight": Entity(table="public.flight", primary_key=("flight_id",), grain="a flight")},
+        time_dimensions={},
+        dimensions={
+            "lost": Dimension(label="Churners", entity="flight", expression="airline_code", synonyms=("what they pay",))
+        },
+        metrics={},
+    )
+    assert cover(question, CATALOG, KNOWN.values, spoken_names(model)).unknown == ()
+
+
+def test_of_a_question_in_another_language_nothing_is_said() -> None:
+    for question in (
+        "Welche Kunden haben letzten Monat gekündigt?",
+        "Quel est le chiffre d'affaires du dernier trimestre ?",
+        "Hur många kunder lämnade oss under fjärde kvartalet?",
+    ):
+        covered = cover(question, CATALOG, KNOWN.values)
+        assert (covered.english, covered.foreign, len(covered.unknown) > 1) == (False, False, True)

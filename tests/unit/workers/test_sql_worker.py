@@ -34,7 +34,7 @@ def test_what_reads_no_table_is_no_evidence(tmp_path: Path) -> None:
 
 def test_a_question_about_something_else_ends_before_a_model_is_asked(tmp_path: Path) -> None:
     model = ScriptedModel(SqlThought=[thought("SELECT count(*) FROM main.orders")])
-    worker = replace(open_world(tmp_path, chat_model=model)._sql_worker(), refuses_foreign=True)
+    worker = open_world(tmp_path, chat_model=model)._sql_worker()
     step = SqlStep(step_id="s1", task="Which animal stands on the coat of arms of Canada?")
     outcome, usage = worker.run(step, run_date=DAY)
     assert outcome.fault is not None
