@@ -100,8 +100,8 @@ class GuardedSql(Record):
     `text` is in the dialect of the warehouse and contains no parameter placeholders. `own_limit` is the statement's own
     outermost LIMIT, so that a result of just that many rows is not mistaken for a complete count. `joins` are the pairs
     of `schema.table.column` of different tables that it compares, `expression_joins` those that it compares by
-    expressions. `row_limited` are the tables of which not all rows
-    can be seen, by the database's row policies or by the policy's filters.
+    expressions, `derived_joins` those that it may compare through derived tables and queries. `row_limited` are the
+    tables of which not all rows can be seen, by the database's row policies or by the policy's filters.
     """
 
     text: str
@@ -112,6 +112,7 @@ class GuardedSql(Record):
     own_limit: int | None = None
     joins: tuple[tuple[str, str], ...] = ()
     expression_joins: tuple[ExpressionJoin, ...] = ()
+    derived_joins: tuple[tuple[str, str], ...] = ()
     row_limited: tuple[str, ...] = ()
 
 

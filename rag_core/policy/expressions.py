@@ -104,6 +104,7 @@ class ExpressionReader:
             if source is not None and isinstance(node.expression, exp.Identifier):
                 self._names.seen.add(id(inner))
                 key = self._names.rules.identifier_key(node.expression)
+                self._names.bound[id(inner)] = [(source, key)]
                 if key in source.columns:
                     self._names.touch(source, key)
                     return

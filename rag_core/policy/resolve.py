@@ -7,6 +7,7 @@ judge grouping, types or ambiguity of aliases: the database's EXPLAIN does. What
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import zip_longest
 from typing import Protocol
 
 from sqlglot import exp
@@ -14,8 +15,9 @@ from sqlglot import exp
 from rag_core.datamodel.catalog import CatalogTable
 from rag_core.policy.access import Access, TableAccess
 from rag_core.policy.expressions import ExpressionReader, listed
+from rag_core.policy.lineage import Lineage
 from rag_core.policy.refusal import Refusal
-from rag_core.policy.scope import ColumnReader, Output, Scope, Source
+from rag_core.policy.scope import ColumnReader, Output, Parts, Scope, Source, derived_source
 
 # Snowflake lets a WITH item name itself without the word RECURSIVE.
 _IMPLICIT_RECURSION = frozenset({"snowflake"})
@@ -34,7 +36,9 @@ class Resolver:
     """Resolves one statement; `check_attribute` judges a name after a point that no column is known for.
 
     After `resolve`, `tables` and `columns` are what the statement reads, as the catalog spells it; `places` are the
-    table nodes with their tables, for rewriting; `joined` are pairs of columns joined by USING or NATURAL.
+    table nodes with their tables, for rewriting; `joined` are pairs of columns joined by USING or NATURAL. `lineage`
+    tells what expressions are made of, `merged` the same of both sides of what USING, NATURAL, INTERSECT and EXCEPT
+    compare.
     """
 
     def __init__(
@@ -49,6 +53,13 @@ class Resolver:
         self.tables: dict[str, None] = {}
         self.places: list[tuple[exp.Table, TableAccess]] = []
         self.joined: list[tuple[str, str]] = []
+        self.merged: list[tuple[Parts, Parts]] = []
+        self._outputs: dict[int, Output] = {}
+
+    @property
+    def lineage(self) -> Lineage:
+        """What expressions of the resolved statement are made of."""
+        return Lineage(self._names.bound, self._outputs)
 
     @property
     def meanings(self) -> dict[int, str]:
@@ -76,27 +87,36 @@ class Resolver:
 
     def query(self, node: exp.Expr, ctes: Mapping[str, Source], parent: Scope | None) -> Output:
         """Resolves a query with the common table expressions in sight; returns its output columns."""
+        output = self._outputs[id(node)] = self._query(node, ctes, parent)
+        return output
+
+    def _query(self, node: exp.Expr, ctes: Mapping[str, Source], parent: Scope | None) -> Output:
         visible = self._with(node, ctes, parent)
         if isinstance(node, exp.Select):
             return self._select(node, visible, parent)
         if isinstance(node, exp.SetOperation):
-            output = self.query(node.this, visible, parent)
-            self.query(node.expression, visible, parent)
-            self._modifiers(node, Scope(visible, parent, [_source("", output)], frozenset(output.names)))
+            output, other = self.query(node.this, visible, parent), self.query(node.expression, visible, parent)
+            if isinstance(node, (exp.Intersect, exp.Except)):
+                self.merged.extend(zip(output.parts, other.parts, strict=False))
+            both = [one + more for one, more in zip_longest(output.parts, other.parts, fillvalue=())]
+            output = Output(output.names, output.open, both, output.rest + other.rest)
+            self._modifiers(node, Scope(visible, parent, [derived_source("", output)], frozenset(output.names)))
             return output
         if isinstance(node, exp.Subquery):
             output = self.query(node.this, visible, parent)
-            self._modifiers(node, Scope(visible, parent, [_source("", output)], frozenset(output.names)))
+            self._modifiers(node, Scope(visible, parent, [derived_source("", output)], frozenset(output.names)))
             return output
         if isinstance(node, exp.Values):
             scope = Scope(visible, parent)
             for row in node.expressions:
                 self._expressions.read(row, scope)
-            return Output(names=[], open=True)
+            rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
+            return Output([], True, [tuple(values) for values in zip(*rows, strict=False)])
         if isinstance(node, exp.Table):
             scope = Scope(visible, parent)
             self.item(node, scope)
-            return Output([key for source in scope.sources for key in source.columns], True)
+            columns = [(source, key) for source in scope.sources for key in source.columns]
+            return Output([key for _, key in columns], True, [(column,) for column in columns])
         raise Refusal("unsupported", f"{node.key.upper()} is not a query that can be checked")
 
     def _with(self, node: exp.Expr, ctes: Mapping[str, Source], parent: Scope | None) -> Mapping[str, Source]:
@@ -108,10 +128,12 @@ class Resolver:
             key = self._rules.identifier_key(cte.args["alias"].this)
             renamed = self._alias_columns(cte.args["alias"])
             inner: Mapping[str, Source] = visible
+            itself = Source(key, dict.fromkeys(renamed), open=True)
             if clause.recursive or self._dialect in _IMPLICIT_RECURSION:
-                inner = {**visible, key: Source(key, dict.fromkeys(renamed), open=True)}
+                inner = {**visible, key: itself}
             output = self.query(cte.this, inner, parent)
-            visible[key] = _source(key, output, renamed, opened=clause.args.get("search") is not None)
+            visible[key] = derived_source(key, output, renamed, opened=clause.args.get("search") is not None)
+            itself.parts.update(visible[key].parts)
         search = clause.args.get("search")
         if search is not None:
             for column in search.find_all(exp.Column):
@@ -154,10 +176,14 @@ class Resolver:
             for source in scope.sources:
                 if wanted is None or source.key == wanted:
                     output.names.extend(source.columns)
+                    output.parts.extend(((source, key),) for key in source.columns)
                     output.open |= source.open
+                    output.rest += source.rest
             if node.find(exp.Alias) is not None:
                 output.open = True
-        elif isinstance(node, exp.Alias) and isinstance(node.args.get("alias"), exp.Identifier):
+            return
+        output.parts.append((node,))
+        if isinstance(node, exp.Alias) and isinstance(node.args.get("alias"), exp.Identifier):
             output.names.append(self._rules.identifier_key(node.args["alias"]))
         elif isinstance(node, exp.Column):
             output.names.append(self._rules.identifier_key(node.this))
@@ -189,7 +215,7 @@ class Resolver:
                 for part in listed(value) if name not in ("alias", "offset", "joins", "pivots") else ():
                     if isinstance(part, exp.Expr):
                         self._expressions.read(part, scope)
-            scope.sources.append(self._aliased(alias, Output([], True), node))
+            scope.sources.append(self._aliased(alias, Output([], True, rest=(node,)), node))
         for join in node.args.get("joins") or ():
             self._join(join, scope)
 
@@ -203,9 +229,11 @@ class Resolver:
                 scope.sources.append(source)
             scope.merged |= inner.merged
         else:
+            columns = [(source, key) for source in inner.sources for key in source.columns]
             output = Output(
-                [key for source in inner.sources for key in source.columns],
+                [key for _, key in columns],
                 any(source.open for source in inner.sources),
+                [(column,) for column in columns],
             )
             scope.sources.append(self._aliased(alias, output, node))
             for source in inner.sources:
@@ -217,7 +245,7 @@ class Resolver:
             output = self.query(inner, scope.ctes, scope)
         else:
             self._expressions.read(inner, scope)
-            output = Output([], True)
+            output = Output([], True, rest=(inner,))
         scope.sources.append(self._aliased(node.args.get("alias"), output, node))
 
     def _table(self, node: exp.Table, scope: Scope) -> None:
@@ -228,7 +256,7 @@ class Resolver:
                 self._names.seen.add(id(item))
                 # unnest() is a node of its own here.
                 self._expressions.read(item.this if isinstance(item, exp.Table) else item, scope)
-            scope.sources.append(self._aliased(alias, Output([], True), node))
+            scope.sources.append(self._aliased(alias, Output([], True, rest=tuple(node.args["rows_from"])), node))
             return
         if isinstance(node.this, exp.Values):
             scope.sources.append(self._aliased(alias, self.query(node.this, scope.ctes, scope), node))
@@ -237,7 +265,7 @@ class Resolver:
             if not isinstance(node.this, exp.Func):
                 raise Refusal("unknown_table", f"{node.sql(dialect=self._dialect)} is not a table of the catalog")
             self._expressions.read(node.this, scope)
-            scope.sources.append(self._aliased(alias, Output([], True), node))
+            scope.sources.append(self._aliased(alias, Output([], True, rest=(node.this,)), node))
             return
         for name in ("sample", "pivots"):
             for item in listed(node.args.get(name)):
@@ -245,10 +273,9 @@ class Resolver:
         source = self._named_table(node, scope)
         renamed = self._alias_columns(alias)
         if renamed:
-            originals = list(source.columns.items())
-            source.columns = {
-                renamed[index] if index < len(renamed) else key: value for index, (key, value) in enumerate(originals)
-            }
+            names = dict(zip(source.columns, renamed, strict=False))
+            source.columns = {names.get(key, key): value for key, value in source.columns.items()}
+            source.parts = {names.get(key, key): made for key, made in source.parts.items()}
         if alias is not None and alias.this is not None:
             source.key = self._rules.identifier_key(alias.this)
             source.schema = None
@@ -270,7 +297,8 @@ class Resolver:
         if schema is None:
             cte = scope.ctes.get(key)
             if cte is not None:
-                return Source(key, dict(cte.columns), cte.open)
+                # The parts of one that reads itself are not known yet.
+                return Source(key, dict(cte.columns), cte.open, parts=cte.parts, rest=cte.rest)
         schema_key = self._rules.identifier_key(schema) if schema is not None else None
         database_key = self._rules.identifier_key(database) if database is not None else None
         try:
@@ -322,6 +350,8 @@ class Resolver:
     def _merge_both(self, key: str, before: list[Source], added: list[Source]) -> None:
         left, right = self._merge(key, before), self._merge(key, added)
         self.joined.extend((one, other) for one in left for other in right)
+        one, other = (tuple((item, key) for item in side if key in item.columns) for side in (before, added))
+        self.merged.append((one, other))
 
     def _merge(self, key: str, side: list[Source]) -> list[str]:
         """The catalog columns that a name of USING or NATURAL means on one side of a join."""
@@ -338,7 +368,9 @@ class Resolver:
         """The source that a FROM item with an alias and perhaps column aliases is."""
         renamed = self._alias_columns(alias)
         key = self._rules.identifier_key(alias.this) if alias is not None and alias.this is not None else ""
-        source = _source(key, output, renamed, opened=bool(node.args.get("pivots") or node.args.get("ordinality")))
+        source = derived_source(
+            key, output, renamed, opened=bool(node.args.get("pivots") or node.args.get("ordinality"))
+        )
         if isinstance(node, exp.Unnest):
             # BigQuery: the alias is the element itself, and WITH OFFSET has a name of its own.
             source.columns.setdefault(key, None)
@@ -364,13 +396,3 @@ def _is_nested_join(node: exp.Expr) -> bool:
     return isinstance(node, exp.Table) or (
         isinstance(node, exp.Subquery) and bool(node.args.get("joins") or node.args.get("alias"))
     )
-
-
-def _source(key: str, output: Output, renamed: list[str] | None = None, *, opened: bool = False) -> Source:
-    names = list(output.names)
-    for index, name in enumerate(renamed or ()):
-        if index < len(names):
-            names[index] = name
-        else:
-            names.append(name)
-    return Source(key, dict.fromkeys(name for name in names if name), open=output.open or opened)

@@ -43,7 +43,8 @@ def _holder(node: exp.Column) -> exp.Expr | None:
 class Source:
     """One item of a FROM clause. `columns` maps keys of visible columns to the catalog columns they are, if any.
 
-    An `open` source may have more columns than are known (table functions, pivots, unnamed expressions).
+    An `open` source may have more columns than are known (table functions, pivots, unnamed expressions). `parts` tells
+    what the columns of a derived table are made of, by key, `rest` what those are made of whose names are not known.
     """
 
     key: str
@@ -51,6 +52,12 @@ class Source:
     open: bool = False
     access: TableAccess | None = None
     schema: str | None = None
+    parts: dict[str, Parts] = field(default_factory=dict)
+    rest: Parts = ()
+
+
+# What a column is made of: expressions of queries, and columns of sources by their keys.
+Parts = tuple[exp.Expr | tuple[Source, str], ...]
 
 
 @dataclass
@@ -66,10 +73,33 @@ class Scope:
 
 @dataclass
 class Output:
-    """The columns that a query gives, by key in order; `open` where not all names are known."""
+    """The columns that a query gives, by key in order; `open` where not all names are known.
+
+    `parts` tells what each is made of, in the same order, also where there are no names; `rest` what columns are made
+    of whose number is not known.
+    """
 
     names: list[str]
     open: bool = False
+    parts: list[Parts] = field(default_factory=list)
+    rest: Parts = ()
+
+
+def derived_source(key: str, output: Output, renamed: list[str] | None = None, *, opened: bool = False) -> Source:
+    """The source that a query's output is in the FROM of another, its columns renamed from the first on."""
+    names = list(output.names)
+    for index, name in enumerate(renamed or ()):
+        if index < len(names):
+            names[index] = name
+        else:
+            names.append(name)
+    source = Source(key, dict.fromkeys(name for name in names if name), open=output.open or opened, rest=output.rest)
+    for index, made in enumerate(output.parts):
+        if index < len(names) and names[index]:
+            source.parts[names[index]] = source.parts.get(names[index], ()) + made
+        else:
+            source.rest += made
+    return source
 
 
 def chain(scope: Scope | None) -> Iterator[Scope]:
@@ -84,7 +114,8 @@ class ColumnReader:
 
     `columns` are the catalog columns read so far; `replaced_columns` are nodes that name a schema although their table
     is going to be a subquery; `hidden` are the keys of hidden columns of the tables so far; `seen` holds the ids of
-    the nodes that were resolved; `meanings` gives the catalog column that a node is, by the node's id.
+    the nodes that were resolved; `meanings` gives the catalog column that a node is, by the node's id, and `bound` the
+    sources and keys that it may be (None for all of a source's columns).
     `check_attribute` judges names after a point that no column is known for.
     """
 
@@ -98,6 +129,7 @@ class ColumnReader:
         self.replaced_columns: list[exp.Column] = []
         self.hidden: set[str] = set()
         self.meanings: dict[int, str] = {}
+        self.bound: dict[int, list[tuple[Source, str | None]]] = {}
 
     def read(self, node: exp.Column, scope: Scope, *, aliases_first: bool) -> None:
         """Resolves a column node. Raises Refusal."""
@@ -106,6 +138,7 @@ class ColumnReader:
             source = self._qualified_source(node, scope)
             if source is not None:
                 self.touch_all(source)
+                self.bound[id(node)] = [(source, None)]
             return
         key = self.rules.identifier_key(node.this)
         if node.args.get("table") is not None:
@@ -118,6 +151,7 @@ class ColumnReader:
         if source is None:
             self._check_sequence(key)
             return
+        self.bound[id(node)] = [(source, key)]
         if key in source.columns:
             self._mean(node, self.touch(source, key))
             return
@@ -151,7 +185,9 @@ class ColumnReader:
                 if row is not None:
                     self._field_of_row(row, keys[1], parts[1].name)
                     return None
-            self._unqualified(exp.Column(this=parts[0].copy()), keys[0], scope, aliases_first=False)
+            outermost = exp.Column(this=parts[0].copy())
+            self._unqualified(outermost, keys[0], scope, aliases_first=False)
+            self.bound[id(node)] = self.bound.pop(id(outermost), [])
             return None
         known = sorted({source.key for source in scope.sources if source.key})
         raise Refusal(
@@ -180,6 +216,7 @@ class ColumnReader:
                 names = tuple(sorted(f"{source.key}.{node.name}" for source in found))
                 raise Refusal("ambiguous_column", f"the column {node.name} is ambiguous: {', '.join(names)}", names)
             if found:
+                self.bound[id(node)] = [(source, key) for source in found]
                 for source in found:
                     self._mean(node, self.touch(source, key))
                 return
@@ -191,8 +228,10 @@ class ColumnReader:
         row = self.whole_row(key, scope)
         if row is not None:
             self.touch_all(row)
+            self.bound[id(node)] = [(row, None)]
             return
         sources = [source for here in chain(scope) for source in here.sources]
+        self.bound[id(node)] = [(source, key) for source in sources if source.open]
         if any(source.open for source in sources) and key not in _SYSTEM_COLUMNS:
             return
         if key.lower() in _DATE_PARTS and isinstance(node.parent, exp.Func):

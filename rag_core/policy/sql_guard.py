@@ -26,7 +26,7 @@ from rag_core.policy.findings import policy_findings
 from rag_core.policy.functions import FunctionGuard
 from rag_core.policy.growth import check_growth
 from rag_core.policy.implied import ImpliedCalls
-from rag_core.policy.joins import JoinGuard, expression_joins_of, joins_of
+from rag_core.policy.joins import JoinGuard, JoinReader
 from rag_core.policy.literals import plain_literals
 from rag_core.policy.names import name_rules
 from rag_core.policy.nodes import check_nodes, check_root
@@ -151,9 +151,9 @@ class SqlGuard:
             RowTypes(self._access, self._views).check(tree)
             name_types(tree)
         self._joins.check(tree, resolver)
-        joins = joins_of(tree, resolver)
-        several = len(resolver.tables) > 1
-        expression_joins = expression_joins_of(tree, resolver, self.catalog.dialect) if several else ()
+        reader = JoinReader(tree, resolver)
+        joins, derived_joins = reader.plain, reader.derived
+        expression_joins = reader.expressions(self.catalog.dialect)
         own_limit = _own_limit(tree)
         holder = exp.Paren(this=tree)
         rewrite(resolver, self._rules)
@@ -170,6 +170,7 @@ class SqlGuard:
             own_limit=own_limit,
             joins=joins,
             expression_joins=expression_joins,
+            derived_joins=derived_joins,
             row_limited=tuple(
                 sorted(
                     {

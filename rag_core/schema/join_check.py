@@ -48,6 +48,12 @@ class Sides(NamedTuple):
     right_forms: tuple[str, ...]
 
 
+def _plain_sides(left: str, right: str) -> Sides:
+    """The sides of a pair of `schema.table.column`."""
+    (left_table, _, left_column), (right_table, _, right_column) = left.rpartition("."), right.rpartition(".")
+    return Sides(left_table, (left_column,), right_table, (right_column,), ("",), ("",))
+
+
 class JoinFault(Record):
     """What is wrong with a join; `left` and `right` as `schema.table(a, b)`.
 
@@ -108,6 +114,12 @@ class JoinCheck:
             found = self._judge(sides)
             if found is not None and (found.kind != "fan_out" or _counts_rows(query)):
                 return found
+        for left, right in query.derived_joins:
+            # Through a derived table other values may meet than the columns hold: only what people said counts.
+            sides = _plain_sides(left, right)
+            found = self._judge_decisions(sides, [self._joins.get(frozenset((left, right)))])
+            if found is not None and found.code != "join":
+                return found
         return None
 
     def require(self, query: GuardedSql) -> None:
@@ -153,8 +165,10 @@ class JoinCheck:
                 return _fault(
                     sides, "type_mismatch", f"{left} is {one.type} and {right} is {other.type}: they do not compare"
                 )
-        decided = [join for join in known if join is not None]
-        for join in decided:
+        return self._judge_decisions(sides, known) or self._judge_values(sides)
+
+    def _judge_decisions(self, sides: Sides, known: Iterable[Join | None]) -> JoinFault | None:
+        for join in (item for item in known if item is not None):
             if join.status == "rejected":
                 return _fault(
                     sides,
@@ -171,7 +185,7 @@ class JoinCheck:
                     f"(`{approve}`): {join.reason}",
                     code="join_needs_approval",
                 )
-        return self._judge_values(sides)
+        return None
 
     def _judge_values(self, sides: Sides) -> JoinFault | None:
         counts = self._look(sides)

@@ -96,7 +96,7 @@ class SchemaKnowledge:
             catalog: the schema that it was checked against.
             check: the guard's decision on a statement, for looking at values.
         """
-        if not query.joins and not query.expression_joins:
+        if not query.joins and not query.expression_joins and not query.derived_joins:
             return
         with self._lock:
             join_check = self._of(catalog, check).join_check(query, self._decisions(catalog))
@@ -157,7 +157,7 @@ class _Schema:
 
     def join_check(self, query: GuardedSql, decisions: Decisions) -> JoinCheck:
         """The check with all that is known of the joins of a statement; what nobody has looked up is looked up now."""
-        pairs = (*query.joins, *((join.left, join.right) for join in query.expression_joins))
+        pairs = (*query.joins, *((join.left, join.right) for join in query.expression_joins), *query.derived_joins)
         waiting = [join for join in self.joins(decisions) if self._is_waiting(join, pairs)]
         if waiting:
             probe = self._new_probe(STATEMENT_JOIN_SECONDS, frozenset())

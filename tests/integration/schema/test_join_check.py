@@ -77,11 +77,20 @@ def test_what_is_wrong_with_a_join_is_told(check: tuple[SqlGuard, JoinCheck], sq
         assert "\n" not in fault.message
 
 
-def test_what_people_rejected_or_have_not_approved_is_not_used(playground: Playground) -> None:
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 FROM visits v JOIN customers c ON c.customer_id = v.customer_id",
+        "WITH v AS (SELECT customer_id AS x FROM visits) SELECT 1 FROM v JOIN customers c ON c.customer_id = v.x",
+        "SELECT 1 FROM customers WHERE customer_id = ANY (SELECT customer_id FROM visits)",
+        "SELECT customer_id FROM customers INTERSECT SELECT customer_id FROM visits",
+    ],
+)
+def test_what_people_rejected_or_have_not_approved_is_not_used(playground: Playground, sql: str) -> None:
     playground.run(WORLD)
     catalog = playground.warehouse.snapshot()
     guard = SqlGuard(Policy(version=1, schemas=("public",)), catalog)
-    query = guard.check("SELECT 1 FROM visits v JOIN customers c ON c.customer_id = v.customer_id").query
+    query = guard.check(sql).query
     assert query is not None
     pair = ("public.visits.customer_id", "public.customers.customer_id")
     unlooked = find_joins(catalog)
@@ -107,3 +116,22 @@ def test_values_are_looked_at_once(check: tuple[SqlGuard, JoinCheck], monkeypatc
     assert [joins.fault(query) is not None for _ in range(3)] == [True, True, True]
     assert len(asked) == 1
     assert asked[0].count("LIMIT 20000") == 2
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH s AS (SELECT item, sum(count) AS n FROM sales GROUP BY item), "
+        "p AS (SELECT item, avg(price) AS price FROM prices GROUP BY item) "
+        "SELECT sum(n * price) FROM s JOIN p USING (item)",
+        "SELECT 1 FROM visits v JOIN (SELECT 's' || item AS shop FROM sales) s ON s.shop = v.shop",
+    ],
+)
+def test_values_of_derived_tables_are_not_judged_by_those_of_their_columns(
+    check: tuple[SqlGuard, JoinCheck], sql: str
+) -> None:
+    guard, joins = check
+    query = guard.check(sql).query
+    assert query is not None
+    assert query.derived_joins
+    assert joins.fault(query) is None
