@@ -272,3 +272,15 @@ LEAK_ROUTES: dict[str, tuple[str, ...]] = {
         "orders s FULL JOIN orders t USING (id)", "jsonb_each_text((SELECT to_jsonb(x) FROM orders x LIMIT 1)) s",
     ),
 }  # fmt: skip
+
+# Spellings that PostgreSQL takes for casts, rows and names: some of them only the database itself can tell.
+SPELLINGS: tuple[str, ...] = (
+    "('{1259}'::text)._regclass", "(1259).regclass", "(1259::oid).regclass", "('{10}'::text)._regrole",
+    "regclass(1259::oid)", "to_jsonb(('{(x)}'::text)._secrets)", "('(x)'::text).secrets", "secrets('(x)')",
+    "to_jsonb(NULL::secrets)", "jsonb_populate_record(NULL::secrets, '{}')", "to_jsonb(NULL::hidden.vault)",
+    "jsonb_populate_record(NULL::orders, '{\"total\": 1}')", "JSON_VALUE('1259', '$' RETURNING regclass)",
+    "(SELECT r::text FROM jsonb_to_record('{\"r\": 1259}') AS t (r regclass))",
+    "array_append(ARRAY[]::_regclass, '1259')",
+    "(SELECT CASE WHEN true THEN '1259' ELSE r END FROM jsonb_to_record('{\"r\": 1}') AS t (r regclass))",
+    "enum_range(NULL::information_schema.yes_or_no)", "('x'::text).sql_identifier",
+)  # fmt: skip

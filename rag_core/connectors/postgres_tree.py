@@ -120,7 +120,7 @@ class _Tree:
 _OBJECTS: dict[str, dict[str, str]] = {
     "VAR": {"vartype": "S"},
     "CONST": {"consttype": "M"},
-    "PARAM": {"paramtype": "M"},
+    "PARAM": {"paramtype": "S"},
     "AGGREF": {"aggfnoid": "F", "aggtype": "S", "aggargtypes": "S"},
     "WINDOWFUNC": {"winfnoid": "F", "wintype": "S"},
     "SUBSCRIPTINGREF": {"refcontainertype": "S", "refelemtype": "S", "refrestype": "S"},
@@ -165,6 +165,26 @@ _STRUCTURE = frozenset(
         *("JSONEXPR", "JSONTABLEPATH", "JSONTABLEPATHSCAN", "JSONTABLESIBLINGJOIN", "TABLESAMPLECLAUSE"),
     }
 )
+# Nodes that run something with the values within: a function, an operator, a comparison, an input or output.
+_RUNS = frozenset(
+    {
+        *(
+            "AGGREF",
+            "WINDOWFUNC",
+            "FUNCEXPR",
+            "OPEXPR",
+            "DISTINCTEXPR",
+            "NULLIFEXPR",
+            "SCALARARRAYOPEXPR",
+            "MINMAXEXPR",
+        ),
+        *("ROWCOMPAREEXPR", "COERCEVIAIO", "ARRAYCOERCEEXPR", "CONVERTROWTYPEEXPR", "COERCETODOMAIN", "XMLEXPR"),
+        *("JSONCONSTRUCTOREXPR", "JSONVALUEEXPR", "JSONEXPR", "JSONISPREDICATE", "TABLEFUNC", "SUBSCRIPTINGREF"),
+        *("WINDOWCLAUSE", "CTECYCLECLAUSE"),
+    }
+)
+# Rows without a type of their own, and arrays of them: what is in them, the tree does not tell where they are used.
+_ROWS = frozenset({2249, 2287})
 _EARLIER_NAMES = {
     "RTE": "RANGETBLENTRY",
     "CASE": "CASEEXPR",
@@ -209,10 +229,12 @@ class _Found:
         self.functions: dict[int, None] = {}
         self.operators: dict[int, None] = {}
         self.made: dict[tuple[int, int], None] = {}
-        self.seen: dict[int, None] = {}
+        self.there: dict[int, None] = {}
+        self.used: dict[int, None] = {}
+        self.whole_rows = False
         self.only_reads = True
 
-    def add(self, kind: str, value: Value | None, label: str) -> None:
+    def add(self, kind: str, value: Value | None, label: str, *, runs: bool) -> None:
         for number in _numbers(value, label):
             if number == 0:
                 continue
@@ -223,10 +245,13 @@ class _Found:
             elif kind == "M":
                 self.made[number, 0] = None
             else:
-                self.seen[number] = None
+                self.there[number] = None
+                if runs:
+                    self.used[number] = None
+                    self.whole_rows = self.whole_rows or number in _ROWS
 
-    def add_node(self, node: Node) -> None:
-        """Takes in the fields of one node, without what is within."""
+    def add_node(self, node: Node, *, runs: bool) -> None:
+        """Takes in the fields of one node, without what is within; `runs` where something is run with its value."""
         name = _EARLIER_NAMES.get(node.name, node.name)
         objects = _OBJECTS.get(name, {})
         if not objects and name not in _STRUCTURE:
@@ -235,10 +260,14 @@ class _Found:
             self.add_query(node)
         elif name == "FUNCEXPR":
             self.made[_number(node.fields.get("funcresulttype")), _number(node.fields.get("funcid"))] = None
+        elif name == "SETOPERATIONSTMT":
+            runs = node.fields.get("groupClauses") != "<>"
+        elif name == "VAR" and runs and node.fields.get("varattno") == "0":
+            self.whole_rows = True
         for label, value in node.fields.items():
             kind = objects.get(label)
             if kind is not None:
-                self.add(kind, value, label)
+                self.add(kind, value, label, runs=runs)
             elif isinstance(value, str) and value.isdigit() and value != "0" and _sounds_like_object(label):
                 raise Unreadable(f"it holds {label[:40]}, which is not known here")
 
@@ -274,7 +303,7 @@ class _Found:
             functions=tuple(self.functions),
             operators=tuple(self.operators),
             made=tuple(self.made),
-            seen=tuple(self.seen),
+            seen=tuple(self.there if self.whole_rows else self.used),
             only_reads=self.only_reads,
         )
 
@@ -282,27 +311,32 @@ class _Found:
 def reading_of(tree: Value) -> Reading:
     """The objects in a tree. Raises Unreadable where it holds a node that is not known here."""
     found = _Found()
-    waiting: list[Value] = [tree]
+    waiting: list[tuple[Value, bool]] = [(tree, False)]
     while waiting:
-        value = waiting.pop()
+        value, runs = waiting.pop()
         if isinstance(value, Node):
-            found.add_node(value)
-            waiting += _within(value)
+            found.add_node(value, runs=runs)
+            waiting += _within(value, runs=runs)
         elif isinstance(value, list):
-            waiting += (item for item in value if not isinstance(item, str))
+            waiting += ((item, runs) for item in value if not isinstance(item, str))
     return found.reading()
 
 
-def _within(node: Node) -> Iterator[Value]:
-    """What of a node's fields is to be looked into."""
+def _within(node: Node, *, runs: bool) -> Iterator[tuple[Value, bool]]:
+    """What of a node's fields is to be looked into, and whether something is run with the values there."""
+    name = _EARLIER_NAMES.get(node.name, node.name)
+    # What stands in a select list is compared where it is sorted or grouped by.
+    runs = runs or name in _RUNS or (name == "TARGETENTRY" and node.fields.get("ressortgroupref") != "0")
     for label, value in node.fields.items():
         if isinstance(value, str):
             continue
         if label == "joinaliasvars":
             # All columns of both sides, read or not; those that a join merges are computed.
-            yield from (item for item in _list(value) if not (isinstance(item, Node) and item.name == "VAR"))
+            merged = (item for item in _list(value) if not (isinstance(item, Node) and item.name == "VAR"))
+            yield from ((item, True) for item in merged)
         elif label != "securityQuals":  # conditions of the database's own row policies are not the statement's
-            yield value
+            # Of a query within an expression only what it gives is that expression's.
+            yield value, label == "groupexprs" or (runs and (name != "QUERY" or label == "targetList"))
 
 
 def _sounds_like_object(label: str) -> bool:

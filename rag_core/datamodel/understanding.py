@@ -33,7 +33,7 @@ class Reading(Record):
     """The objects in one piece of SQL: a statement, a view's definition, or the check of a type.
 
     `made` are types of which it makes values, each with the function that makes it or 0; `seen` are types of values
-    that are already there. `only_reads` is false where anything is written or locked.
+    that are already there and with which something is run. `only_reads` is false where anything is written or locked.
     """
 
     relations: tuple[RelationRead, ...] = ()

@@ -67,6 +67,14 @@ SELECT
         INNER JOIN pg_catalog.pg_operator AS o ON p.amopopr = o.oid
         WHERE k.opcintype = t.oid AND k.opcdefault AND o.oprcode::oid >= 16384
         UNION
+        -- Whatever makes JSON of a value runs the cast that somebody made for its type.
+        SELECT k.castfunc::bigint
+        FROM pg_catalog.pg_cast AS k
+        WHERE
+            k.castsource = t.oid
+            AND k.casttarget IN ('pg_catalog.json'::regtype, 'pg_catalog.jsonb'::regtype)
+            AND k.castfunc >= 16384
+        UNION
         SELECT f.function_id::bigint
         FROM pg_catalog.pg_range AS g
         INNER JOIN LATERAL unnest(

@@ -11,6 +11,7 @@ import pytest
 
 from rag_core.datamodel.query import GuardedSql, Limits, cell_to_json
 from rag_core.errors import QueryFault
+from rag_core.policy.judged import JudgedWarehouse, tells
 from rag_core.policy.sql_guard import SqlGuard
 from tests.attacks import (
     DISGUISES,
@@ -20,6 +21,7 @@ from tests.attacks import (
     HARMFUL_SOURCES,
     HARMFUL_STATEMENTS,
     LEAK_ROUTES,
+    SPELLINGS,
 )
 from tests.warehouse_world import world_policy
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
-SENTINELS = ("SECRET-", "918273645")
+SENTINELS = ("SECRET-", "918273645", "pg_class")
 SEED = 20260701
 
 
@@ -49,7 +51,8 @@ def _spoiled(text: str, dice: random.Random) -> str:
 def attacks() -> Iterator[str]:
     """Composed attacks, the same every time."""
     dice = random.Random(SEED)
-    expressions = [item for items in HARMFUL_EXPRESSIONS.values() for item in items] + list(LEAK_ROUTES["expression"])
+    expressions = [item for items in HARMFUL_EXPRESSIONS.values() for item in items]
+    expressions += [*LEAK_ROUTES["expression"], *SPELLINGS]
     sources = [item for items in HARMFUL_SOURCES.values() for item in items] + list(LEAK_ROUTES["source"])
     for template in EXPRESSION_POSITIONS.values():
         for expression in expressions:
@@ -112,6 +115,8 @@ class Watcher:
 def test_attacks_do_no_harm(world_dsn: str, world_warehouse: Warehouse) -> None:
     policy = world_policy(limits=Limits(max_rows=200, max_bytes=200_000, timeout_seconds=3))
     guard = SqlGuard(policy, world_warehouse.snapshot())
+    assert tells(world_warehouse)
+    judged = JudgedWarehouse(world_warehouse, lambda: guard)
     watcher = Watcher(world_dsn)
     composed = list(dict.fromkeys(attacks()))
     assert len(composed) >= 5_000
@@ -126,8 +131,8 @@ def test_attacks_do_no_harm(world_dsn: str, world_warehouse: Warehouse) -> None:
         assert "public.secrets" not in verdict.tables, sql
         assert "public.orders.total" not in verdict.columns, sql
         try:
-            world_warehouse.explain(verdict.query)
-            result = world_warehouse.execute(verdict.query)
+            judged.explain(verdict.query)
+            result = judged.execute(verdict.query)
         except QueryFault:
             continue
         ran += 1

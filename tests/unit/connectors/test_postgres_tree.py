@@ -52,7 +52,7 @@ def test_trees_of_earlier_versions_are_read() -> None:
     reading = reading_of(parse_tree(EARLIER))
     assert [(read.relation, read.columns) for read in reading.relations] == [(16384, (2,))]
     assert set(reading.operators) == {97, 664}
-    assert set(reading.seen) == {16, 25, 1007, 23}
+    assert reading.seen == ()
     assert reading.made == ((2249, 0),)
 
 
@@ -122,6 +122,39 @@ def test_conditions_of_row_policies_and_unread_columns_of_joins_are_not_the_stat
         "({VAR :vartype 16402})})}"
     )
     assert set(reading_of(parse_tree(joined)).seen) == {25, 16402}
+
+
+def targets(expression: str, sorted_by: int = 0, source: str = "<>") -> str:
+    return (
+        f"{{QUERY :commandType 1 :utilityStmt <> :rtable {source} :jointree <> :rowMarks <> "
+        f":targetList ({{TARGETENTRY :expr {expression} :ressortgroupref {sorted_by}}})}}"
+    )
+
+
+VALUE = "{VAR :varno 1 :varattno 2 :vartype 16401}"
+ROW = "{VAR :varno 1 :varattno 0 :vartype 2249}"
+SOURCE = f"({{RANGETBLENTRY :rtekind 1 :subquery {targets('{VAR :varno 1 :varattno 3 :vartype 16405}')}}})"
+CALL = "{FUNCEXPR :funcid 65 :funcresulttype 16 :args (%s)}"
+
+
+@pytest.mark.parametrize(
+    ("tree", "seen"),
+    [
+        (targets(VALUE), set()),
+        (targets(VALUE, sorted_by=1), {16401}),
+        (targets(CALL % VALUE), {16401}),
+        (targets(CALL % "{COALESCEEXPR :coalescetype 16402 :args (%s)}" % VALUE), {16401, 16402}),
+        (targets(CALL % VALUE, source=SOURCE), {16401}),
+        (targets(ROW, source=SOURCE), set()),
+        (targets(CALL % ROW, source=SOURCE), {2249, 16405}),
+        (targets(CALL % "{SUBLINK :subselect %s}" % targets(VALUE, source=SOURCE)), {16401}),
+        ("{SETOPERATIONSTMT :op 1 :colTypes (o 16401) :groupClauses <>}", set()),
+        ("{SETOPERATIONSTMT :op 1 :colTypes (o 16401) :groupClauses ({SORTGROUPCLAUSE :eqop 96})}", {16401}),
+        (f"{{RANGETBLENTRY :rtekind 9 :groupexprs ({VALUE})}}", {16401}),
+    ],
+)
+def test_types_are_seen_where_something_is_run_with_their_values(tree: str, seen: set[int]) -> None:
+    assert set(reading_of(parse_tree(tree)).seen) == seen
 
 
 def test_a_node_keeps_its_fields() -> None:

@@ -60,10 +60,15 @@ CREATE OPERATOR public.<% (LEFTARG = public.pair, RIGHTARG = public.pair, FUNCTI
 CREATE OPERATOR public.=% (LEFTARG = public.pair, RIGHTARG = public.pair, FUNCTION = public.pair_equal);
 CREATE OPERATOR CLASS public.pair_ops DEFAULT FOR TYPE public.pair USING btree AS
 OPERATOR 1 public.<%, OPERATOR 3 public.=%, FUNCTION 1 public.pair_compare(public.pair, public.pair);
+CREATE TYPE public.shape AS (w integer);
+CREATE FUNCTION public.shape_json(public.shape) RETURNS json LANGUAGE sql STABLE SECURITY DEFINER
+AS 'SELECT to_json(token) FROM public.secrets';
+CREATE CAST (public.shape AS json) WITH FUNCTION public.shape_json(public.shape);
 CREATE TABLE public.orders (
     id integer PRIMARY KEY, note text, total numeric, made timestamptz, state closed.state, nodded public.nodding,
     nods public.nodding[], row_of public.nodded, place public.point_of, sizes integer[], payload jsonb, code relname,
-    kind regclass, pair public.pair, amount public.positive, mail text
+    kind regclass, pair public.pair, amount public.positive, mail text,
+    shape public.shape, shapes public.shape[]
 );
 CREATE TABLE public.events (id integer, tenant integer, what text);
 CREATE VIEW public.paid AS SELECT id, note FROM public.orders WHERE state = 'paid';
@@ -130,6 +135,10 @@ VALUES = {
     "another's greatest": "(SELECT greatest(pair, pair) FROM public.orders LIMIT 1)",
     "another's window": "(SELECT count(*) OVER (ORDER BY pair) FROM public.orders LIMIT 1)",
     "another's order in an array": "(SELECT max(ARRAY[pair]) FROM public.orders)",
+    "another's cast": "(SELECT shape::json FROM public.orders LIMIT 1)",
+    "a cast to JSON that is looked up": "(SELECT to_jsonb(shape) FROM public.orders LIMIT 1)",
+    "a cast to JSON within": "(SELECT jsonb_agg(shapes) FROM public.orders)",
+    "a cast to JSON of a row": "(SELECT row_to_json(s) FROM (SELECT shape FROM public.orders) AS s)",
     "another's operator": "('a'::text % 1)",
     "a named operator": "('a'::text OPERATOR(public.%) 1)",
     "a function": "leak()",
@@ -186,6 +195,9 @@ HONEST = (
     "SELECT a.id FROM orders a FULL JOIN paid b USING (id) WHERE (a.id, b.note) = (1, 'x') OR a.id BETWEEN 1 AND 2",
     "SELECT pg_typeof(id)::text, random(), current_date, position('a' IN note) FROM orders TABLESAMPLE SYSTEM (10)",
     "SELECT GROUPING(state), count(*) FROM orders GROUP BY ROLLUP (state) HAVING count(*) > 0 ORDER BY 2 DESC LIMIT 5",
+    "SELECT pair, shape, kind FROM orders",
+    "SELECT max(x.id), count(*) FROM (SELECT id, pair, shape, code FROM orders) AS x WHERE x.id > 0 GROUP BY x.id",
+    "SELECT id FROM orders WHERE code IN (SELECT code FROM orders) UNION ALL SELECT id FROM paid",
     "SELECT * FROM paid",
     "SELECT n, most FROM over_paid",
     "SELECT token, x FROM vouched",
