@@ -31,7 +31,7 @@ _OTHERS = {
 FUNCTIONS = {dialect: tuple(sorted((*_EVERYWHERE, *own))) for dialect, own in _OTHERS.items()}
 
 _TYPES = ("BIGINT", "BOOLEAN", "DATE", "DECIMAL", "DOUBLE PRECISION", "INT", "INTEGER", "INTERVAL", "NUMERIC",
-          "TEXT", "TIME", "TIMESTAMP", "VARCHAR", "date", "float", "int", "integer", "numeric", "text",
+          "REAL", "TEXT", "TIME", "TIMESTAMP", "VARCHAR", "date", "float", "int", "integer", "numeric", "text",
           "timestamp")  # fmt: skip
 TYPES = {
     "postgres": ("FLOAT", *_TYPES),

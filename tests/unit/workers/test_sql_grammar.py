@@ -71,6 +71,7 @@ WRITTEN = (
     "orders.customer_id = customers.customer_id) OR customers.customer_id NOT IN (SELECT orders.customer_id FROM "
     "orders)",
     "SELECT customers.name FROM customers UNION ALL SELECT orders.status FROM orders ORDER BY name",
+    "SELECT ROUND(orders.amount::numeric(10,2), 1), CAST(orders.amount AS REAL) FROM orders",
     "SELECT CAST(orders.amount AS INTEGER) FROM orders WHERE orders.amount BETWEEN -5 AND 10 + 2",
 )  # fmt: skip
 
