@@ -111,12 +111,12 @@ class ExpressionReader:
                 self._names.check_hidden(source, key, node.expression.name)
                 if not source.open:
                     self._names.refuse(key, [source])
-                self._names.check_field(key)
+                self._names.check_open(source, key)
                 return
         self.read(node.this, scope)
         if isinstance(node.expression, exp.Identifier):
             if self._names.rules.identifier_key(node.expression) in self._names.hidden:
                 raise Refusal("column_excluded", f"the policy hides the column {node.expression.name}")
-            self._names.check_field(self._names.rules.identifier_key(node.expression))
+            self._names.check_field(self._names.rules.identifier_key(node.expression), node.this)
         else:
             stack.append((node.expression, scope))

@@ -9,6 +9,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from rag_core.policy.access import Access, TableAccess
+from rag_core.policy.fields import SuperFields
 from rag_core.policy.names import asked_back, near_misses
 from rag_core.policy.refusal import Refusal
 
@@ -158,7 +159,7 @@ class ColumnReader:
         self.check_hidden(source, key, node.name)
         self._check_sequence(key)
         if source.open and key not in _SYSTEM_COLUMNS:
-            self.check_attribute(key)
+            self.check_open(source, key)
             return
         self.refuse(node.name, [source], source.key)
 
@@ -184,10 +185,11 @@ class ColumnReader:
                 row = self.whole_row(keys[0], scope)
                 if row is not None:
                     self._field_of_row(row, keys[1], parts[1].name)
+                    self._bind_field(node, [(row, keys[1])])
                     return None
             outermost = exp.Column(this=parts[0].copy())
             self._unqualified(outermost, keys[0], scope, aliases_first=False)
-            self.bound[id(node)] = self.bound.pop(id(outermost), [])
+            self._bind_field(node, self.bound.pop(id(outermost), []))
             return None
         known = sorted({source.key for source in scope.sources if source.key})
         raise Refusal(
@@ -196,6 +198,12 @@ class ColumnReader:
             + (f"; it has {', '.join(known)}" if known else ""),
             tuple(known),
         )
+
+    def _bind_field(self, node: exp.Column, bound: list[tuple[Source, str | None]]) -> None:
+        """Notes the column that a field is taken of."""
+        self.bound[id(node)] = bound
+        if self.dialect == "redshift":
+            SuperFields(self.bound).check(node, node.name)
 
     def _field_of_row(self, source: Source, key: str, name: str) -> None:
         """`alias.column.field`: only this column of the source is read."""
@@ -284,8 +292,16 @@ class ColumnReader:
             )
         raise Refusal("column_excluded", f"the policy excludes the column {name} of {table.qualified_name}")
 
-    def check_field(self, key: str) -> None:
+    def check_open(self, source: Source, key: str) -> None:
+        """Judges a name that is no known column of a source with unknown ones. Raises Refusal for a function."""
+        if self.dialect == "redshift" and source.access is None:
+            SuperFields(self.bound).check_column(source, key, key)
+        self.check_attribute(key)
+
+    def check_field(self, key: str, value: exp.Expr) -> None:
         """Judges a name after a value. Raises Refusal for a function, and for what every row of a table has."""
+        if self.dialect == "redshift":
+            SuperFields(self.bound).check(value, key)
         # PostgreSQL looks through a cast that changes nothing: `(t::t).tableoid` is `t.tableoid`.
         if key in _ROW_COLUMNS and self.dialect not in _FIELD_ACCESS:
             raise Refusal("unknown_column", f"{key} tells of storage and is no column of a query")
