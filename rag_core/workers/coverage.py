@@ -119,8 +119,10 @@ def _explained(word: str, known: set[str], spelt: str) -> bool:
 def spoken_names(model: SemanticModel) -> tuple[str, ...]:
     """What a semantic model calls its figures, what they are split by, and the questions that it has statements for."""
     found = [*model.ambiguous]
-    for item in (*model.metrics.values(), *model.dimensions.values()):
-        found += [item.label, *item.synonyms]
+    for metric in model.metrics.values():
+        found += [metric.label, *metric.synonyms]
+    for dimension in model.dimensions.values():
+        found += [dimension.label, *dimension.synonyms]
     for query in model.verified_queries.values():
         found += query.patterns
     return tuple(found)
