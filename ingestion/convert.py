@@ -18,10 +18,11 @@ from ingestion.errors import ConversionFault
 from ingestion.formats import markdown, office, pdf, pdf_models, sheets, structured
 from ingestion.formats.archive import check_inflated
 from ingestion.formats.detect import Format, decode_text, detect_binary, detect_text
+from ingestion.formats.nesting import flatten_html
 from ingestion.frontmatter import split_frontmatter
 from ingestion.pdf_layout import Page, layout_blocks
 
-CONVERTER_VERSION = "3"
+CONVERTER_VERSION = "4"
 """Counts up whenever the same bytes would give other blocks; part of a document's key."""
 
 _STAMP = 25
@@ -97,6 +98,7 @@ def _read_text(text: str, name: str, kind: Format, limits: ConversionLimits) -> 
             blocks.insert(0, Block("code", split.broken, language="yaml"))
         return _Draft(blocks, _nightshift("markdown-it"), split.metadata, "frontmatter", split.warnings)
     if kind == "html":
+        text = flatten_html(text)
         blocks, _ = office.read_with_docling(text.encode("utf-8", "replace"), "html")
         return _Draft(blocks, _nightshift(office.docling_version()), office.read_html_head(text))
     if kind == "csv":

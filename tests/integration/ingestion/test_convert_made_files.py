@@ -100,6 +100,23 @@ def test_a_table_in_a_cell_gives_its_words_without_rules(tmp_path: Path) -> None
     assert table == "| out in1 in2 | b |\n| --- | --- |"
 
 
+@pytest.mark.parametrize("name", ["div", "span", "blockquote"])
+def test_tags_five_thousand_deep_are_read(tmp_path: Path, name: str) -> None:
+    inner = (
+        "<h2>Steps</h2><p>Wake the kraken.</p><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>"
+    )
+    page = f"<html><body><h1>Deep</h1>{f'<{name}>' * 5_000}{inner}{f'</{name}>' * 5_000}<p>After</p></body></html>"
+    document = read(tmp_path, "deep.html", page.encode())
+    assert (document.state, document.title, document.warnings) == ("ok", "Deep", ())
+    assert [(block.kind, block.text) for block in document.blocks] == [
+        ("heading", "Deep"),
+        ("heading", "Steps"),
+        ("paragraph", "Wake the kraken."),
+        ("table", "| a | b |\n| --- | --- |\n| 1 | 2 |"),
+        ("paragraph", "After"),
+    ]
+
+
 @pytest.mark.parametrize(("encoding", "text"), [("windows-1251", "Привет, мир"), ("iso-8859-1", "Zoë in Köln")])
 @pytest.mark.parametrize("saved", ["declared", "utf-8"])
 def test_what_a_page_declares_of_its_encoding_makes_no_nonsense(
