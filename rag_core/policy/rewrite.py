@@ -14,8 +14,9 @@ from rag_core.policy.refusal import Refusal
 from rag_core.policy.resolve import Resolver
 from rag_core.policy.spelling import plain_spelling
 
-# Databases that compute a subquery with an OFFSET by itself, and know the word without a LIMIT.
-_FENCED = frozenset({"postgres", "redshift", "duckdb"})
+# Databases that compute a subquery with an OFFSET by itself. The others say nothing of the order in which they compute,
+# so that there the values of rows that a filter hides are NULL wherever the statement meets them.
+_FENCED = frozenset({"postgres", "duckdb"})
 
 
 def name_types(tree: exp.Expr) -> None:
@@ -64,22 +65,14 @@ def _replace(node: exp.Table, access: TableAccess, rules: NameRules) -> None:
     inner = node.copy()
     for name in ("alias", "joins", "pivots", "laterals"):
         inner.set(name, None)
-    projections: list[exp.Expr] = []
-    for name in access.visible.values():
-        column = exp.Column(this=rules.identifier(name))
-        if name in access.masks:
-            projections.append(exp.alias_(_mask(access, name, rules), rules.identifier(name)))
-        elif name in access.texts:
-            kind = "text[]" if _type_of(access, name).endswith("[]") else "text"
-            projections.append(exp.alias_(exp.cast(column, kind, dialect=rules.dialect), rules.identifier(name)))
-        else:
-            projections.append(column)
+    conditions = [_condition(text, access, rules) for text in access.row_filters]
+    projections = _projections(access, rules, conditions)
     if not projections:
         raise Refusal("column_excluded", f"nothing of {access.table.qualified_name} may be read")
     shown = exp.Select(expressions=projections).from_(inner, copy=False)
-    for condition in access.row_filters:
-        shown = shown.where(_condition(condition, access, rules), copy=False)
-    if access.row_filters and rules.dialect in _FENCED:
+    for condition in conditions:
+        shown = shown.where(condition, copy=False)
+    if conditions and rules.dialect in _FENCED:
         # Nothing of the statement is computed on rows that the filter hides: an error would tell their values.
         shown = shown.offset(0, copy=False)
     outer = exp.Subquery(this=shown, alias=alias)
@@ -87,6 +80,22 @@ def _replace(node: exp.Table, access: TableAccess, rules: NameRules) -> None:
         if node.args.get(name):
             outer.set(name, node.args[name])
     node.replace(outer)
+
+
+def _projections(access: TableAccess, rules: NameRules, conditions: list[exp.Expr]) -> list[exp.Expr]:
+    """What may be seen of each column, under its own name."""
+    seen: list[exp.Expr] = []
+    for name in access.visible.values():
+        value: exp.Expr = exp.Column(this=rules.identifier(name))
+        if name in access.masks:
+            value = _mask(access, name, rules)
+        elif name in access.texts:
+            kind = "text[]" if _type_of(access, name).endswith("[]") else "text"
+            value = exp.cast(value, kind, dialect=rules.dialect)
+        elif conditions and rules.dialect not in _FENCED:
+            value = exp.Case(ifs=[exp.If(this=exp.and_(*conditions), true=value)])
+        seen.append(value if isinstance(value, exp.Column) else exp.alias_(value, rules.identifier(name)))
+    return seen
 
 
 def _type_of(access: TableAccess, name: str) -> str:

@@ -11,8 +11,9 @@ import pytest
 from rag_core.connectors.warehouses import open_warehouse
 from rag_core.datamodel.query import GuardedSql
 from rag_core.errors import QueryFault
-from rag_core.policy.rules import Policy, RowFilter
+from rag_core.policy.rules import ColumnMask, ColumnRules, Policy, RowFilter
 from rag_core.policy.sql_guard import SqlGuard
+from rag_core.workers.execution import check_planned
 
 if TYPE_CHECKING:
     from rag_core.connectors.base import Warehouse
@@ -24,6 +25,10 @@ SCHEMA = """
 CREATE TABLE public.people (id integer PRIMARY KEY, tenant text, name text);
 INSERT INTO public.people VALUES (1, 'a', '7'), (2, 'b', 'SECRET-5d0a'), (3, 'a', '8');
 CREATE TABLE public.visits (person_id integer, shop integer);
+CREATE TABLE public.orders (id integer, tenant text, total integer, note text);
+INSERT INTO public.orders SELECT g, CASE WHEN g > 900 THEN 'a' ELSE 'b' END, 5, 'n' FROM generate_series(1, 1000) AS g;
+INSERT INTO public.orders SELECT g, 'a', g, 'n' FROM generate_series(1001, 1100) AS g;
+ANALYZE public.orders;
 INSERT INTO public.visits VALUES (1, 7), (2, 8), (3, 8);
 """
 # Dearer than what the statements compute, so that the planner would take those first.
@@ -62,3 +67,34 @@ def test_the_route_is_real(warehouse: Warehouse) -> None:
     unfenced = f"SELECT id FROM (SELECT * FROM public.people WHERE {FILTER}) AS p WHERE id = 2 AND name::int > 7"
     with pytest.raises(QueryFault, match="SECRET-5d0a"):
         warehouse.execute(GuardedSql(text=unfenced, dialect="postgres"))
+
+
+def test_the_planners_estimates_are_told_to_nobody(warehouse: Warehouse) -> None:
+    """They come from all rows, so that they tell which values the hidden ones hold."""
+    policy = Policy(
+        version=1, schemas=("public",), row_filters=(RowFilter(table="public.orders", where="tenant = 'a'"),)
+    )
+    guard = SqlGuard(policy, warehouse.snapshot())
+    told = []
+    estimates = []
+    for value in (5, 6):
+        verdict = check_planned(guard, warehouse, f"SELECT id FROM orders WHERE total = {value}")
+        assert verdict.query is not None
+        estimates.append(warehouse.explain(verdict.query).rows)
+        content = verdict.model_dump(mode="json", exclude={"query": {"text"}})
+        told.append(str(content))
+    assert estimates[0] is not None
+    assert estimates[1] is not None
+    assert estimates[0] > 20 * estimates[1], "the route is real"
+    assert told[0] == told[1]
+
+
+def test_nothing_of_a_masked_column_is_in_the_estimates(warehouse: Warehouse) -> None:
+    masked = ColumnRules(mask=(ColumnMask(column="public.orders.total"),))
+    guard = SqlGuard(Policy(version=1, schemas=("public",), columns=masked), warehouse.snapshot())
+    estimates = []
+    for value in (5, 6):
+        query = guard.check(f"SELECT id FROM orders WHERE total = {value}").query
+        assert query is not None
+        estimates.append(warehouse.explain(query).rows)
+    assert estimates[0] == estimates[1]
