@@ -10,6 +10,7 @@ from rag_core.datamodel.answer import Answer
 from rag_core.datamodel.evidence import SearchOutcome
 from rag_core.errors import ConfigurationError, ModelFault, QueryFault, ServiceUnavailable
 from rag_core.graph.state import Request
+from rag_core.graph.uses import strategy_use
 from rag_core.workers.planner import Route
 from rag_core.workers.sql_worker import SqlThought
 from rag_core.workers.writer import WrittenAnswer, WrittenClaim
@@ -352,3 +353,37 @@ def test_a_question_that_the_warehouse_does_not_speak_of_is_not_put_to_a_model_a
     assert answer.status in ("failed", "no_evidence")
     assert "nothing that speaks of" in f"{answer.text} {answer.explanation}"
     assert [name for name, _, _ in model.prompts] == ["Route"]
+
+
+def test_statements_that_agree_are_told_counted_and_written_down(tmp_path: Path) -> None:
+    model = ScriptedModel(
+        Route=[route()],
+        SqlThought=[
+            thought("SELECT count(*) AS order_count FROM main.ordrs"),
+            thought("SELECT count(*) AS order_count FROM main.orders"),
+        ],
+        WrittenAnswer=[written(("The order count is 6.", "S1"))],
+    )
+    world = open_world(tmp_path, chat_model=model, candidates=3)
+    state = world.get_compiled_app().invoke({"request": Request(question=LARGEST, run_date=JULY)})
+    answer = state["answer"]
+    assert (answer.status, answer.usage.model_calls) == ("answered", 4)
+    assert "2 of 2 statements that a model wrote brought this." in answer.explanation
+    (entry,) = [item for item in answer.trace if item.node == "sql_worker"]
+    assert (entry.detail["candidates"], entry.detail["agreeing"]) == (2, 2)
+    use = strategy_use(state, state["choice"], 1.0)
+    assert (use.candidates, use.candidates_helped, use.reflected) == (2, True, False)
+
+
+def test_where_no_two_agree_that_is_told_and_has_not_helped(tmp_path: Path) -> None:
+    counts = [f"SELECT count(*) + {number} AS order_count FROM main.ordrs" for number in range(3)]
+    model = ScriptedModel(
+        Route=[route()],
+        SqlThought=[thought(sql) for sql in counts],
+        WrittenAnswer=[written(("The order count is 6.", "S1"))],
+    )
+    world = open_world(tmp_path, chat_model=model, candidates=3)
+    state = world.get_compiled_app().invoke({"request": Request(question=LARGEST, run_date=JULY)})
+    assert "3 statements were written, no two brought the same" in state["answer"].explanation
+    use = strategy_use(state, state["choice"], 1.0)
+    assert (use.candidates, use.candidates_helped) == (3, False)
