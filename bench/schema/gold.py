@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from rag_core.datamodel.catalog import Catalog, CatalogColumn, CatalogTable
 from rag_core.evaluation.sql_questions import read_gold
 from rag_core.policy.sql_guard import SqlGuard
 
-_FOLDING = {"postgres": str.lower, "snowflake": str.upper, "bigquery": str}
+_FOLDING: dict[str, Callable[[str], str]] = {"postgres": str.lower, "snowflake": str.upper, "bigquery": str}
 
 
 class GoldQuestion(NamedTuple):
