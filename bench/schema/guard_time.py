@@ -1,7 +1,9 @@
 """What the guard costs a statement beside EXPLAIN: `python -m bench.schema.guard_time --data FOLDER`.
 
 Processor time of each gold statement of defog for PostgreSQL (all variants of its columns), each checked once with a
-warm guard, and the same as a ratio to reading and writing the statement with the parser alone.
+warm guard, and the same as a ratio to reading and writing the statement with the parser alone. Beside it the judgement
+on what PostgreSQL understood of the statement: elapsed time, as the server works too, next to that of EXPLAIN, and our
+own processor time.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import sqlglot
 
 from bench.schema.databases import load_defog, open_policy, server
 from bench.schema.gold import questions
+from rag_core.policy.judged import tells
 from rag_core.policy.sql_guard import SqlGuard
 
 
@@ -24,6 +27,11 @@ def _seconds(work: Callable[[str], object], sql: str) -> float:
     started = time.process_time()
     work(sql)
     return time.process_time() - started
+
+
+def _told(what: str, seconds: list[float], kind: str) -> str:
+    p95 = sorted(seconds)[int(len(seconds) * 0.95)]
+    return f"{what}: median {median(seconds) * 1000:.2f} ms, p95 {p95 * 1000:.2f} ms {kind}"
 
 
 def _read_and_write(sql: str) -> str:
@@ -37,6 +45,9 @@ def main() -> None:
     data = parser.parse_args().data
     guarded: list[float] = []
     ratios: list[float] = []
+    judged: list[float] = []
+    judged_here: list[float] = []
+    planned: list[float] = []
     with server() as started:
         warehouses = load_defog(started, data)
         catalogs = {name: warehouse.snapshot() for name, warehouse in warehouses.items()}
@@ -48,11 +59,24 @@ def main() -> None:
                 plain = _seconds(_read_and_write, sql)
                 guarded.append(_seconds(guards[question.database].check, sql))
                 ratios.append(guarded[-1] / max(plain, 1e-6))
+                guard, warehouse = guards[question.database], warehouses[question.database]
+                query = guard.check(sql).query
+                if query is None or not tells(warehouse):
+                    parser.error(f"not allowed, or not a database that tells what it understood: {sql}")
+                started_at, worked = time.perf_counter(), time.process_time()
+                guard.check_understood(query, warehouse.understand(query))
+                judged.append(time.perf_counter() - started_at)
+                judged_here.append(time.process_time() - worked)
+                started_at = time.perf_counter()
+                warehouse.explain(query)
+                planned.append(time.perf_counter() - started_at)
         for warehouse in warehouses.values():
             warehouse.close()
-    p95 = sorted(guarded)[int(len(guarded) * 0.95)]
     print(f"{len(guarded)} statements, load {os.getloadavg()[0]:.1f}")
-    print(f"guard: median {median(guarded) * 1000:.2f} ms, p95 {p95 * 1000:.2f} ms of processor time")
+    print(_told("guard", guarded, "of processor time"))
+    print(_told("judgement on what the database understood", judged, "elapsed"))
+    print(_told("of that our own work", judged_here, "of processor time"))
+    print(_told("EXPLAIN", planned, "elapsed"))
     print(f"median ratio to the parser's own reading and writing: {median(ratios):.2f}")
 
 

@@ -7,8 +7,10 @@ read: the statement is refused then.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from rag_core.datamodel.understanding import Reading, RelationRead
@@ -55,7 +57,7 @@ def parse_tree(text: str) -> Value:
         if label:
             tree.begin_field(label, scalar)
         elif constant:
-            tree.skip_bytes()
+            tree.put_bytes(constant)
         elif token:
             tree.put(token)
         elif bracket in ("}", ")"):
@@ -82,11 +84,12 @@ class _Tree:
         else:
             self._label = label
 
-    def skip_bytes(self) -> None:
-        """Those of a constant follow their number, which is its value here."""
+    def put_bytes(self, constant: str) -> None:
+        """Those of a constant follow their number."""
         holder = self._holder
         if isinstance(holder, list) or self._label or next(reversed(holder.fields), "") != "constvalue":
             raise Unreadable("bytes stand in it where none belong")
+        holder.fields["constvalue"] = " ".join((str(holder.fields["constvalue"]), *constant.split()))
 
     def open(self, value: list[Value] | Node) -> None:
         self._around.append((self._holder, self._label))
@@ -217,6 +220,8 @@ _NO_OBJECTS = frozenset(
 _SOUNDS_LIKE_OBJECT = re.compile(
     r"(?:oid|types?|typeid|typid|func|funcid|fn|ops?|opno|opnos|relid|handler|seqid)$", re.I
 )
+# Where in the statement's text something stood.
+_PLACES = frozenset({"location", "list_start", "list_end", "stmt_location", "stmt_len"})
 # Entries of a range table that are no sources of rows: joins of the others, and the group of PostgreSQL 18.
 _NO_SOURCES = frozenset({"2", "9"})
 
@@ -225,7 +230,7 @@ class _Found:
     """Collects the objects of a tree."""
 
     def __init__(self) -> None:
-        self.relations: dict[tuple[int, tuple[int, ...], bool], None] = {}
+        self.relations: dict[tuple[int, tuple[int, ...], str], None] = {}
         self.functions: dict[int, None] = {}
         self.operators: dict[int, None] = {}
         self.made: dict[tuple[int, int], None] = {}
@@ -278,7 +283,9 @@ class _Found:
         entries = [entry for entry in _list(fields.get("rtable")) if isinstance(entry, Node)]
         sources = [entry for entry in entries if entry.fields.get("rtekind") not in _NO_SOURCES]
         tree = fields.get("jointree")
-        fenced = len(sources) == 1 and isinstance(tree, Node) and tree.fields.get("quals", "<>") != "<>"
+        condition = ""
+        if len(sources) == 1 and isinstance(tree, Node) and tree.fields.get("quals", "<>") != "<>":
+            condition = _written(tree.fields["quals"])
         # From PostgreSQL 16 on the columns stand in a list of their own, before in the entries themselves.
         holders = [item for item in _list(fields.get("rteperminfos")) if isinstance(item, Node)] or entries
         told = set()
@@ -288,17 +295,17 @@ class _Found:
             if relation and holder.fields.get("requiredPerms") != "0":
                 self.only_reads = self.only_reads and holder.fields.get("requiredPerms") == _SELECT
                 told.add(relation)
-                self.relations[relation, _columns(holder.fields.get("selectedCols")), fenced] = None
+                self.relations[relation, _columns(holder.fields.get("selectedCols")), condition] = None
         for entry in entries:
             relation = _number(entry.fields.get("relid", "0"))
             if relation and relation not in told and "perminfoindex" in entry.fields:
-                self.relations[relation, (), fenced] = None
+                self.relations[relation, (), condition] = None
 
     def reading(self) -> Reading:
         return Reading(
             relations=tuple(
-                RelationRead(relation=relation, columns=columns, fenced=fenced)
-                for relation, columns, fenced in self.relations
+                RelationRead(relation=relation, columns=columns, condition=condition)
+                for relation, columns, condition in self.relations
             ),
             functions=tuple(self.functions),
             operators=tuple(self.operators),
@@ -339,6 +346,28 @@ def _within(node: Node, *, runs: bool) -> Iterator[tuple[Value, bool]]:
             yield value, label == "groupexprs" or (runs and (name != "QUERY" or label == "targetList"))
 
 
+def _written(tree: Value) -> str:
+    """A text that is the same just for the same tree, wherever in a statement it stands."""
+    pieces: list[str] = []
+    waiting: list[Value] = [tree]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            # A line may have been broken at a space in a name.
+            pieces.append(value.replace("\\\n", "\\ "))
+        elif isinstance(value, Node):
+            pieces.append("{" + value.name)
+            waiting.append("}")
+            for label, item in value.fields.items():
+                if label not in _PLACES:
+                    waiting += (item, f":{label}")
+        else:
+            pieces.append("(")
+            waiting += (")", *reversed(value))
+    return hashlib.sha256(" ".join(pieces).encode()).hexdigest()
+
+
+@lru_cache(1_000)
 def _sounds_like_object(label: str) -> bool:
     return label not in _NO_OBJECTS and _SOUNDS_LIKE_OBJECT.search(label) is not None
 

@@ -21,12 +21,13 @@ CHECKED_TEXT = (
 class RelationRead(Record):
     """A relation that is read, with the numbers of the columns read.
 
-    `fenced` says that it stands alone in a query with a condition, as the guard writes a table with a row filter.
+    `condition` is the condition under which its rows are read where it stands alone in a query, the same text for the
+    same condition; empty where it does not stand alone, or is read without one.
     """
 
     relation: int
     columns: tuple[int, ...] = ()
-    fenced: bool = False
+    condition: str = ""
 
 
 class Reading(Record):
@@ -90,3 +91,11 @@ class Understanding(Record):
     functions: dict[int, FunctionFact] = {}
     operators: dict[int, tuple[int, ...]] = {}
     types: dict[int, TypeFact] = {}
+
+    def condition_of(self, table: str) -> str:
+        """The condition under which the outermost query that reads `schema.table` does; empty where there is none."""
+        for read in self.statement.relations:
+            fact = self.relations.get(read.relation)
+            if fact is not None and f"{fact.schema_name}.{fact.name}" == table:
+                return read.condition
+        return ""

@@ -54,6 +54,7 @@ class JudgedWarehouse:
         self._guard = guard
         self._judged_by: SqlGuard | None = None
         self._judged: set[GuardedSql] = set()
+        self._conditions: dict[str, str] = {}
         self._lock = threading.Lock()
 
     @property
@@ -91,13 +92,27 @@ class JudgedWarehouse:
         guard = self._guard()
         with self._lock:
             if self._judged_by is not guard or len(self._judged) >= MOST_KEPT:
-                self._judged_by, self._judged = guard, set()
+                self._judged_by, self._judged, self._conditions = guard, set(), {}
             if query in self._judged:
                 return
         try:
-            guard.check_understood(query, self._warehouse.understand(query))
+            conditions = {name: self._condition(guard, name) for name in query.tables}
+            guard.check_understood(query, self._warehouse.understand(query), conditions)
         except Refusal as refusal:
             raise QueryFault(refusal.code, refusal.message, suggestions=refusal.suggestions) from None
         with self._lock:
             if self._judged_by is guard:
                 self._judged.add(query)
+
+    def _condition(self, guard: SqlGuard, table: str) -> str:
+        """The policy's filter of a table's rows as the database understands it; empty where it has none."""
+        kept = self._conditions.get(table) if self._judged_by is guard else None
+        if kept is not None:
+            return kept
+        probe = guard.filter_probe(table)
+        understood = self._warehouse.understand(probe) if probe is not None else None
+        condition = understood.condition_of(table) if understood is not None else ""
+        with self._lock:
+            if self._judged_by is guard:
+                self._conditions[table] = condition
+        return condition

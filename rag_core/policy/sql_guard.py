@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -107,9 +107,24 @@ class SqlGuard:
             logger.warning("the guard stumbled over a statement and refused it", exc_info=True)
             return GuardVerdict(allowed=False, code="unsupported_syntax", message=STUMBLED, dialect=written_in)
 
-    def check_understood(self, query: GuardedSql, understood: Understanding) -> None:
-        """Judges what the database made of a statement that was allowed. Raises Refusal where that is more."""
-        UnderstoodGuard(self.policy, self.catalog, self._access, self._views, query, understood).check()
+    def check_understood(
+        self, query: GuardedSql, understood: Understanding, conditions: Mapping[str, str] | None = None
+    ) -> None:
+        """Judges what the database made of a statement that was allowed. Raises Refusal where that is more.
+
+        `conditions` are those of the row filters of its tables: see `filter_probe`.
+        """
+        UnderstoodGuard(
+            self.policy, self.catalog, self._access, self._views, query, understood, conditions or {}
+        ).check()
+
+    def filter_probe(self, table: str) -> GuardedSql | None:
+        """A statement that reads just `schema.table` under the policy's row filters; None where there are none."""
+        found = self.catalog.table(table)
+        if found is None or not self._access.allow(found).row_filters:
+            return None
+        named = exp.Table(this=self._rules.identifier(found.name), db=self._rules.identifier(found.schema_name))
+        return self.check(exp.select("1").from_(named).sql(dialect=self.catalog.dialect)).query
 
     @cached_property
     def visible_catalog(self) -> Catalog:

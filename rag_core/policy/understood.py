@@ -8,8 +8,11 @@ not allow, and what cannot be placed, is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+
+import sqlglot
+from sqlglot import exp
 
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.query import GuardedSql
@@ -32,7 +35,6 @@ from rag_core.policy.views import VIEW_KINDS, ViewGuard
 
 _SYSTEM = "pg_catalog"
 _CATALOGS = re.compile(r"pg_|information_schema$")
-_WORD = re.compile(r'"((?:[^"]|"")+)"|([^\W\d][\w$]*)')
 
 
 class UnderstoodGuard:
@@ -45,6 +47,7 @@ class UnderstoodGuard:
         views: the guard's judgement on views.
         query: the statement as the guard allowed it.
         understood: what the database made of it.
+        conditions: the condition of each table's row filters, as the database understands it, by `schema.table`.
     """
 
     def __init__(
@@ -55,9 +58,10 @@ class UnderstoodGuard:
         views: ViewGuard,
         query: GuardedSql,
         understood: Understanding,
+        conditions: Mapping[str, str],
     ) -> None:
         self._catalog, self._access, self._views = catalog, access, views
-        self._query, self._understood = query, understood
+        self._query, self._understood, self._conditions = query, understood, conditions
         # The names of the functions are the database's, so it is they and not the catalog's that the lists are held to.
         facts = understood.functions.values()
         self._functions = FunctionGuard(
@@ -72,12 +76,7 @@ class UnderstoodGuard:
         )
         self._reasons: dict[int, Refusal | None] = {}
         self._checks: dict[int, bool] = {}
-        self._filters = " ".join(
-            condition
-            for name in query.tables
-            if (table := catalog.table(name)) is not None
-            for condition in access.allow(table).row_filters
-        )
+        self._filter_tables, self._filter_columns = self._names_in_filters()
 
     def check(self) -> None:
         """Raises Refusal where the database would touch what the policy does not open for this statement."""
@@ -108,19 +107,24 @@ class UnderstoodGuard:
     def _check_direct(self, read: RelationRead, fact: RelationFact) -> None:
         if _CATALOGS.match(fact.schema_name):
             raise Refusal("catalog_closed", "the statement reads a catalog, which is closed: it names hidden objects")
+        if fact.name in self._filter_tables:
+            return  # the policy's own filters ask it, whatever it opens of it
         name = f"{fact.schema_name}.{fact.name}"
         table = self._catalog.table(name)
-        if name not in self._query.tables and not self._named_by_filter(fact.name):
+        if name not in self._query.tables:
             raise Refusal(
                 "table_excluded", "the database reads another table than the statement names", ("schema.table",)
             )
         if table is None:
             raise Refusal("table_excluded", "the database reads a table that was not there when its schema was read")
         access = self._access.allow(table)
-        if access.row_filters and not read.fenced and not self._named_by_filter(fact.name):
+        if access.row_filters and not self._filtered(read, name):
             raise Refusal("table_excluded", f"the statement reads rows of {name} that the policy's filter hides")
         for number in read.columns:
             self._check_column(number, read, fact, access)
+
+    def _filtered(self, read: RelationRead, name: str) -> bool:
+        return bool(read.condition) and read.condition == self._conditions.get(name)
 
     def _check_column(self, number: int, read: RelationRead, fact: RelationFact, access: TableAccess) -> None:
         name = f"{fact.schema_name}.{fact.name}"
@@ -137,13 +141,21 @@ class UnderstoodGuard:
             raise Refusal("not_understood", f"the database reads a column of {name} that it does not name")
         if column in access.visible.values() and column not in access.masks:
             return
-        if not self._named_by_filter(column):
+        if column not in self._filter_columns or not self._filtered(read, name):
             raise Refusal("column_excluded", f"the statement reads a column of {name} that the policy hides")
 
-    def _named_by_filter(self, name: str) -> bool:
-        """Whether the policy's own filters of the tables name this, a column or another table that they ask."""
-        words = (quoted.replace('""', '"') or plain.lower() for quoted, plain in _WORD.findall(self._filters))
-        return bool(self._filters) and name in set(words)
+    def _names_in_filters(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Names of the tables and columns that the policy's own filters of the statement's tables ask."""
+        tables: set[str] = set()
+        columns: set[str] = set()
+        known = (self._catalog.table(name) for name in self._query.tables)
+        for condition in (
+            text for table in known if table is not None for text in self._access.allow(table).row_filters
+        ):
+            for node in sqlglot.parse_one(condition, read=self._catalog.dialect).find_all(exp.Table, exp.Column):
+                key = self._access.rules.identifier_key(node.this)
+                (tables if isinstance(node, exp.Table) else columns).add(key)
+        return frozenset(tables), frozenset(columns)
 
     # ------------------------------------------------------------------ views
 

@@ -30,7 +30,7 @@ def query(alias: str = "t", columns: str = '"a"', quals: str = "<>", marks: str 
 @pytest.mark.parametrize("text", ESCAPED)
 def test_a_text_of_the_statement_is_never_a_part_of_the_tree(text: str) -> None:
     reading = reading_of(parse_tree(unbroken(query(alias=text, columns=f'"{text}" "b"'))))
-    assert [(read.relation, read.columns, read.fenced) for read in reading.relations] == [(16384, (0, 1, 3), False)]
+    assert [(read.relation, read.columns, read.condition) for read in reading.relations] == [(16384, (0, 1, 3), "")]
     assert reading.only_reads
     assert (reading.functions, reading.operators, reading.made) == ((), (), ())
 
@@ -45,7 +45,23 @@ def test_the_objects_of_a_condition_are_found() -> None:
     assert (reading.functions, reading.operators) == ((16500,), (97,))
     assert set(reading.made) == {(16, 0), (23, 16500), (23, 0), (16400, 0)}
     assert reading.seen == (16401,)
-    assert reading.relations[0].fenced
+    assert reading.relations[0].condition
+
+
+def test_a_condition_is_the_same_wherever_it_stands_and_another_is_not() -> None:
+    def condition(quals: str, more: str = "") -> str:
+        tree = query(quals=quals).replace(" :securityQuals <>})", f" :securityQuals <>}}{more})")
+        return reading_of(parse_tree(tree)).relations[0].condition
+
+    equal = "{OPEXPR :opno 96 :args ({VAR :varattno 2 :vartype 23 :location %d} {CONST :consttype 23 :constvalue %s})}"
+    first = condition(equal % (14, "4 [ 8 0 0 0 ]"))
+    assert first
+    assert condition(equal % (99, "4 [ 8 0 0 0 ]")) == first
+    assert condition(equal % (14, "4 [ 8 0\n0 0 ]")) == first
+    assert condition(equal % (14, "4 [ 7 0 0 0 ]")) != first
+    assert condition(f"{{BOOLEXPR :boolop or :args ({equal % (14, '4 [ 8 0 0 0 ]')} {VALUE})}}") != first
+    assert condition(equal % (14, "4 [ 8 0 0 0 ]"), more=" {RANGETBLENTRY :rtekind 3 :functions <>}") == ""
+    assert condition(equal % (14, "4 [ 8 0 0 0 ]"), more=" {RANGETBLENTRY :rtekind 9 :groupexprs <>}") == first
 
 
 def test_trees_of_earlier_versions_are_read() -> None:
@@ -159,5 +175,5 @@ def test_types_are_seen_where_something_is_run_with_their_values(tree: str, seen
 
 def test_a_node_keeps_its_fields() -> None:
     assert parse_tree("{CONST :consttype 25 :constvalue 3 [ 20 0 0 ]}") == Node(
-        "CONST", {"consttype": "25", "constvalue": "3"}
+        "CONST", {"consttype": "25", "constvalue": "3 [ 20 0 0 ]"}
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from rag_core.connectors.base import QueryCost
@@ -67,9 +69,9 @@ def reads(relation: int, *columns: int) -> Reading:
     return Reading(relations=(RelationRead(relation=relation, columns=columns),))
 
 
-def code_of(guard: SqlGuard, statement: Reading, **more: object) -> str:
+def code_of(guard: SqlGuard, statement: Reading, conditions: Mapping[str, str] | None = None, **more: object) -> str:
     try:
-        guard.check_understood(QUERY, understanding(statement, **more))
+        guard.check_understood(QUERY, understanding(statement, **more), conditions)
     except Refusal as refusal:
         return refusal.code
     return ""
@@ -166,14 +168,24 @@ def test_functions_that_the_policy_names_are_allowed_and_those_it_denies_are_not
     assert code_of(allowing, Reading(operators=(96,))) == "function_not_allowed"
 
 
-def test_a_filter_is_the_policys_own(guard: SqlGuard) -> None:
+@pytest.mark.parametrize(("condition", "code"), [("", "table_excluded"), ("other", "table_excluded"), ("filter", "")])
+def test_rows_are_read_under_the_policys_own_filter_only(guard: SqlGuard, condition: str, code: str) -> None:
     filtered = SqlGuard(world_policy(row_filters=({"table": "public.orders", "where": "total > 5"},)), world())
-    bare, fenced = (
-        Reading(relations=(RelationRead(relation=ORDERS, columns=(1, 5), fenced=fenced),)) for fenced in (False, True)
-    )
-    assert code_of(filtered, bare) == "table_excluded"
-    assert code_of(filtered, fenced) == ""
-    assert code_of(guard, fenced) == "column_excluded"
+    statement = Reading(relations=(RelationRead(relation=ORDERS, columns=(1, 5), condition=condition),))
+    assert code_of(filtered, statement, conditions={"public.orders": "filter"}) == code
+    assert code_of(guard, statement, conditions={"public.orders": "filter"}) == "column_excluded"
+    assert code_of(filtered, statement) == "table_excluded"
+
+
+def test_another_table_that_a_filter_asks_is_the_policys() -> None:
+    where = "EXISTS (SELECT 1 FROM public.secrets)"
+    asking = SqlGuard(world_policy(row_filters=({"table": "public.orders", "where": where},)), world())
+    orders = RelationRead(relation=ORDERS, columns=(1,), condition="filter")
+    customers = RelationFact(schema_name="public", name="customers", columns={1: "id"})
+    for name, code in (("secrets", ""), ("customers", "table_excluded")):
+        statement = Reading(relations=(orders, RelationRead(relation=16391)))
+        relations = {**RELATIONS, 16391: customers.model_copy(update={"name": name})}
+        assert code_of(asking, statement, conditions={"public.orders": "filter"}, relations=relations) == code
 
 
 class Telling(MemoryWarehouse):
