@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,11 @@ def test_an_empty_budget_judges_by_the_statements_that_there_are(tmp_path: Path)
     outcome, calls, _ = asked(tmp_path, thought(MISSPELT), BudgetExhausted("tokens"))
     assert outcome.sql is not None
     assert (outcome.candidates, outcome.agreeing, calls) == (0, 0, 1)
+
+
+def test_a_question_whose_time_is_up_draws_nothing_more(tmp_path: Path) -> None:
+    outcome, calls, _ = asked(tmp_path, thought(MISSPELT), deadline=time.monotonic())
+    assert (outcome.candidates, calls) == (0, 1)
 
 
 def test_an_attempt_after_a_fault_and_a_single_candidate_draw_nothing(tmp_path: Path) -> None:
