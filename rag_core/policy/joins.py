@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
@@ -52,6 +53,7 @@ def _compared(tree: exp.Expr, resolver: Resolver) -> Iterator[Origins]:
     lineage = resolver.lineage
     for one, other in resolver.merged:
         yield lineage.of_parts((*one, *other))
+    yield from _met_in_between(tree, lineage)
     for node in tree.find_all(exp.Predicate, exp.Case, exp.Nullif, exp.Anonymous, exp.DecodeCase, *_CLAUSES):
         if isinstance(node, exp.Predicate):
             yield lineage.of(node)
@@ -64,6 +66,18 @@ def _compared(tree: exp.Expr, resolver: Resolver) -> Iterator[Origins]:
         else:
             condition = node.args.get("on") if isinstance(node, exp.Join) else node.this
             yield from map(lineage.of, _atoms(condition))
+
+
+def _met_in_between(tree: exp.Expr, lineage: Lineage) -> Iterator[Origins]:
+    """The columns that are each compared with one of no table: with a number of a series, or a value of VALUES."""
+    met: defaultdict[object, set[str]] = defaultdict(set)
+    for node in tree.find_all(exp.EQ, exp.NullSafeEQ):
+        for side, other in ((node.this, node.expression), (node.expression, node.this)):
+            place = lineage.place_of(side)
+            if place is not None and not lineage.of(side):
+                met[place] |= lineage.of(other)
+    for columns in met.values():
+        yield frozenset(columns)
 
 
 def _atoms(condition: exp.Expr | None) -> Iterator[exp.Expr]:

@@ -52,6 +52,11 @@ class Lineage:
                 steps.extend(self._read_in(step))
         return frozenset(found)
 
+    def place_of(self, node: exp.Expr) -> tuple[int, str | None] | None:
+        """The source, by its id, and the key that a plain column means; None for anything else."""
+        bound = self._bound.get(id(node.unnest()), [])
+        return (id(bound[0][0]), bound[0][1]) if len(bound) == 1 else None
+
     def columns_of(self, query: exp.Expr) -> list[Parts]:
         """What each output column of a query is made of, in order."""
         output = self._outputs.get(id(query))

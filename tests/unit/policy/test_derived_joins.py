@@ -54,11 +54,14 @@ JOINED = (
     "SELECT 1 FROM orders o, unnest(ARRAY[o.customer_id]) AS u JOIN customers c ON c.id = u",
     "SELECT 1 FROM (orders o CROSS JOIN customers c) AS j (a, k) WHERE k = j.id",
     "SELECT 1 FROM orders o JOIN customers c ON (o).customer_id = (c).id",
+    "SELECT 1 FROM generate_series(1, 9) AS g JOIN orders o ON o.customer_id = g JOIN customers c ON c.id = g",
+    "SELECT 1 FROM (VALUES (1), (2)) v (n), orders o, customers c WHERE o.customer_id = v.n AND v.n = c.id",
     "SELECT 1 FROM (SELECT customer_id x FROM orders UNION ALL SELECT 1) a JOIN customers c ON a.x = c.id",
 )
 APART = (
     "SELECT 1 FROM orders o JOIN customers c ON o.id = c.id",
     "SELECT o.customer_id, c.id FROM orders o, customers c WHERE o.customer_id = 1 AND c.id = 1",
+    "SELECT 1 FROM (VALUES (1, 2)) v (n, m), orders o, customers c WHERE o.customer_id = v.n AND v.m = c.id",
     "SELECT concat(o.customer_id, c.id) FROM orders o, customers c WHERE o.note = c.name",
     "WITH a AS (SELECT customer_id AS x, id AS y FROM orders) SELECT a.x FROM a JOIN customers c ON a.y = c.id",
     "SELECT customer_id FROM orders UNION SELECT id FROM customers",
