@@ -130,7 +130,7 @@ class Nodes:
                 attempt=task["attempt"],
                 repaired=task["repaired"],
                 feedback=feedback,
-                deadline=task["deadline"],
+                late=lambda: is_late(task["deadline"]),
             )
             outcome = look_around(filled, outcome, worker)
         detail = {"step": step.step_id, "attempt": task["attempt"], **hits.detail()}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -101,11 +99,11 @@ class SqlWorker:
         attempt: int = 1,
         repaired: str = "",
         feedback: str = "",
-        deadline: float = math.inf,
+        late: Callable[[], bool] = lambda: False,
     ) -> tuple[StepOutcome, Usage]:
         """One attempt at a step. Faults that reflection may act on come back as values.
 
-        After `deadline`, on the monotonic clock, no statement is drawn besides the first.
+        Once `late` says that the time of the question is up, no statement is drawn besides the first.
 
         Raises ServiceUnavailable where the warehouse or the chat model does not answer.
         """
@@ -115,15 +113,17 @@ class SqlWorker:
         outcome = self._tried(step, written, attempt, repaired)
         drawn_by_model = written.strategy == "model" and step.sql is None
         if drawn_by_model and attempt == 1 and self.candidates > 1 and doubtful(outcome):
-            outcome, spent = self._agreed(step, outcome, run_date, deadline)
+            outcome, spent = self._agreed(step, outcome, run_date, late)
             usage = add_usage(usage, spent)
         return outcome, usage
 
-    def _agreed(self, step: SqlStep, first: StepOutcome, run_date: date, deadline: float) -> tuple[StepOutcome, Usage]:
+    def _agreed(
+        self, step: SqlStep, first: StepOutcome, run_date: date, late: Callable[[], bool]
+    ) -> tuple[StepOutcome, Usage]:
         """What most of several statements bring, each guarded, mended and run like the first one."""
         drawn, usage = [first], Usage()
         for draw in range(1, self.candidates):
-            if settled(drawn, self.candidates) or time.monotonic() >= deadline:
+            if settled(drawn, self.candidates) or late():
                 break
             try:
                 written, spent = self._written(step, run_date, 1, "", Decoding(draw=draw, temperature=TEMPERATURE))

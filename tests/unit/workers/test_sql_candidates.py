@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -142,7 +141,7 @@ def test_an_empty_budget_judges_by_the_statements_that_there_are(tmp_path: Path)
 
 
 def test_a_question_whose_time_is_up_draws_nothing_more(tmp_path: Path) -> None:
-    outcome, calls, _ = asked(tmp_path, thought(MISSPELT), deadline=time.monotonic())
+    outcome, calls, _ = asked(tmp_path, thought(MISSPELT), late=lambda: True)
     assert (outcome.candidates, calls) == (0, 1)
 
 
