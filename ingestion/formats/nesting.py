@@ -7,7 +7,10 @@ from collections import Counter
 from html.parser import HTMLParser
 
 # Deeper than any page that was written for people; a recursive reader takes several frames a level.
-MOST_WRAPPERS = frozenset({
+MOST_WRAPPERS = 100
+MOST_STRUCTURES = 30
+# Elements that say nothing but where a piece of text begins and ends.
+_WRAPPERS = frozenset({
     "address", "article", "aside", "blockquote", "body", "center", "details", "dialog", "div", "fieldset", "figure",
     "footer", "form", "header", "html", "main", "nav", "section", "summary",
 })  # fmt: skip
