@@ -181,7 +181,7 @@ def literal(text: str) -> str:
 # The form of the reply and of one SELECT, in the spelling that models have by habit: key words in capitals, one space.
 _STATEMENT = r"""
 root ::= "{\"sql_query\": \"" statement "\", \"explanation\": \"" remark "\", \"confidence\": " share "}"
-remark ::= [^"\\\x00-\x1f]{0,120}
+remark ::= [^"\\\x00-\x1f]{0,60}
 share ::= "1.0" | "0." [0-9] [0-9]?
 statement ::= ("WITH " derived " AS (" query ")" (", " derived " AS (" query ")")* " ")? query
 query ::= select ((" UNION ALL " | " UNION " | " INTERSECT " | " EXCEPT ") select)* order? limit?
