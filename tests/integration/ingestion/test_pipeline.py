@@ -337,7 +337,10 @@ def test_batches_can_be_worked_off_one_by_one_and_repeated(
     assert (counts.indexed, counts.staged, counts.unfinished) == (0, 1, 2)
     assert ingest_batch(store, words, plan.run_id, 0, rules=rules) == 2
     assert judge_ingest(store, plan.run_id, rules=rules) == Judgement(passed=3, refused=0)
-    assert finish_ingest(store, words, plan.run_id).documents["indexed"] == 3
+    outcome = finish_ingest(store, words, plan.run_id)
+    assert outcome.documents["indexed"] == 3
+    again = finish_ingest(store, words, plan.run_id)  # a step that died when all was done is repeated
+    assert (again.documents, again.chunks) == (outcome.documents, outcome.chunks)
 
 
 def test_a_run_that_was_not_finished_prunes_nothing(
