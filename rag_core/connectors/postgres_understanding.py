@@ -8,7 +8,8 @@ from typing import Any
 import psycopg
 from psycopg.errors import Diagnostic
 
-from rag_core.connectors.postgres_tree import Unreadable, parse_tree, reading_of, unbroken
+from rag_core.connectors.postgres_objects import reading_of
+from rag_core.connectors.postgres_tree import Unreadable, parse_tree, unbroken
 from rag_core.connectors.sql_files import statement
 from rag_core.datamodel.understanding import (
     CHECKED_TEXT,

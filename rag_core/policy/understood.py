@@ -172,6 +172,8 @@ class UnderstoodGuard:
         reading = self._understood.views.get(number)
         if reading is None:
             raise _view_refused(name, "cannot be looked into")
+        if not reading.only_reads:
+            raise _view_refused(name, "does more than read")
         for read in reading.relations:
             self._check_beneath(name, read)
             self._check_view(read.relation, seen)

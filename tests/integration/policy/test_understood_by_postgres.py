@@ -88,6 +88,18 @@ CREATE VIEW public.by_check AS SELECT note::public.nodding AS x FROM public.orde
 CREATE VIEW public.vouched AS SELECT token, public.leak() AS x FROM public.secrets;
 INSERT INTO public.orders (id, note, total, state, mail) VALUES (1, 'a', 918273645, 'paid', 'SECRET-mail');
 INSERT INTO public.events VALUES (1, 7, 'SECRET-event'), (2, 8, 'seen');
+CREATE TYPE public.spanof AS RANGE (subtype = float8, subtype_diff = float8mi);
+CREATE TABLE public.parts (at date) PARTITION BY RANGE (at);
+CREATE TABLE public.parts_2025 PARTITION OF public.parts FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
+CREATE TABLE public.parent (a integer);
+CREATE TABLE public.child (b integer) INHERITS (public.parent);
+CREATE TABLE public.ruled (id integer);
+ALTER TABLE public.ruled ENABLE ROW LEVEL SECURITY;
+CREATE POLICY ruled ON public.ruled USING (public.leak() IS NOT NULL AND current_setting('app.x', true) IS NULL);
+CREATE MATERIALIZED VIEW public.stored AS SELECT state::text AS s, count(*) AS n FROM public.orders GROUP BY state;
+CREATE VIEW public.counted AS WITH RECURSIVE t (g) AS (VALUES (1) UNION ALL SELECT g + 1 FROM t WHERE g < 3)
+SEARCH DEPTH FIRST BY g SET o CYCLE g SET is_again USING way SELECT g, o::text, is_again FROM t;
+CREATE VIEW public.locking_rows AS SELECT id FROM public.orders FOR SHARE;
 CREATE ROLE understood_reader LOGIN;
 GRANT USAGE ON SCHEMA public, closed TO understood_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA public, closed TO understood_reader;
@@ -162,7 +174,7 @@ VALUES = {
         f"the view {name}": f"(SELECT max({name}::text) FROM public.{name})"
         for name in (
             *("by_stats", "by_class", "by_activity", "by_settings", "by_schema", "by_view", "by_secret", "by_column"),
-            *("by_row", "by_function", "by_operator", "by_check"),
+            *("by_row", "by_function", "by_operator", "by_check", "locking_rows"),
         )
     },
 }
@@ -201,6 +213,14 @@ HONEST = (
     "SELECT pair, shape, kind FROM orders",
     "SELECT max(x.id), count(*) FROM (SELECT id, pair, shape, code FROM orders) AS x WHERE x.id > 0 GROUP BY x.id",
     "SELECT id FROM orders WHERE code IN (SELECT code FROM orders) UNION ALL SELECT id FROM paid",
+    "SELECT id FROM orders WHERE (id, note) < (2, 'b') ORDER BY note COLLATE \"C\" FETCH FIRST 2 ROWS WITH TIES",
+    "SELECT lower(spanof(1, 2)), spanof(1, 2) && '[0,3]', id FROM orders",
+    "SELECT at FROM parts WHERE at > '2025-02-02'",
+    "SELECT a FROM parent",
+    "SELECT id FROM ruled",
+    "SELECT s, n FROM stored",
+    "SELECT g, o, is_again FROM counted",
+    "SELECT '0/1'::pg_lsn < '0/2', id FROM orders",
     "SELECT * FROM paid",
     "SELECT n, most FROM over_paid",
     "SELECT token, x FROM vouched",
@@ -236,7 +256,19 @@ def judged(pg_server: EmbeddedPostgres) -> Iterator[JudgedWarehouse]:
 
 def past_the_parser(sql: str) -> GuardedSql:
     """The statement as if the guard had allowed it for what the policy opens."""
-    names = ("orders", "events", "paid", "over_paid", "vouched", *(n.split()[-1] for n in VALUES if "the view" in n))
+    names = (
+        "orders",
+        "events",
+        "paid",
+        "over_paid",
+        "vouched",
+        "parts",
+        "parent",
+        "ruled",
+        "stored",
+        "counted",
+        *(n.split()[-1] for n in VALUES if "the view" in n),
+    )
     return GuardedSql(text=sql, dialect="postgres", tables=tuple(f"public.{name}" for name in names))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.connectors.postgres_tree import Node, Unreadable, parse_tree, reading_of, unbroken
+from rag_core.connectors.postgres_objects import reading_of
+from rag_core.connectors.postgres_tree import Node, Unreadable, parse_tree, unbroken
 
 QUERY = (
     "{QUERY :commandType 1 :utilityStmt <> :rtable ({RANGETBLENTRY :eref {ALIAS :aliasname %s :colnames (%s)} "
