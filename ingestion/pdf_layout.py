@@ -74,7 +74,7 @@ def layout_blocks(pages: Sequence[Page], outline: Mapping[str, int] | None = Non
     aside: list[Part] = []
     for page, (lines, edge) in zip(pages, trimmed, strict=True):
         upright = [line for line in lines if not _is_turned(line)]
-        parts.extend(_page_parts(page.number, upright, page.rules, style, marks))
+        parts.extend(_page_parts(page, upright, style, marks))
         turned = [line for line in lines if _is_turned(line)]
         if turned or edge:
             aside.append(Part("paragraph", page.number, [[Segment((line,))] for line in (*turned, *edge)]))
@@ -110,16 +110,15 @@ def _is_turned(line: TextLine) -> bool:
     return len(line.text) > 3 and line.box.bottom - line.box.top > 2.5 * (line.box.right - line.box.left)
 
 
-def _page_parts(
-    number: int, lines: Sequence[TextLine], rules: Sequence[Box], style: _Style, marks: Mapping[str, int]
-) -> list[Part]:
-    tables, rest = ruled_tables(lines, rules)
+def _page_parts(page: Page, lines: Sequence[TextLine], style: _Style, marks: Mapping[str, int]) -> list[Part]:
+    tables, rest = ruled_tables(lines, page.rules)
     # A table takes its place in the reading order as one large segment.
     stands = {f"\x00{at}": table for at, table in enumerate(tables)}
-    segments = segments_of(rest) + [Segment((TextLine(key, "", t.box, number),)) for key, t in stands.items()]
+    segments = segments_of(rest, page.gutters)
+    segments += [Segment((TextLine(key, "", t.box, page.number),)) for key, t in stands.items()]
     parts: list[Part] = []
     for stream in columns_of(segments):
-        found = list(_stream_parts(number, _with_full_stops(rows_of(stream)), stands, style, marks))
+        found = list(_stream_parts(page.number, _with_full_stops(rows_of(stream)), stands, style, marks))
         if found:
             found[0].opens = True
         right = sorted(s.box.right for s in stream)[-max(len(stream) // 20, 1)]

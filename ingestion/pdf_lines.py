@@ -57,7 +57,10 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its size, its lines in the order of the content stream, its drawn shapes and its number of images."""
+    """A page: its size, its lines in the order of the content stream, its drawn shapes and its number of images.
+
+    `gutters` are upright strips that part the columns of tables without lines.
+    """
 
     number: int
     width: float
@@ -65,6 +68,7 @@ class Page:
     lines: tuple[TextLine, ...]
     rules: tuple[Box, ...] = ()
     images: int = 0
+    gutters: tuple[Box, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,8 +159,11 @@ def is_marker(text: str) -> bool:
     return bool(BULLET.fullmatch(text) or _NUMBERED.match(text))
 
 
-def segments_of(lines: Iterable[TextLine]) -> list[Segment]:
-    """Runs on one line joined where only a word space parts them; a list's marker is joined to its item."""
+def segments_of(lines: Iterable[TextLine], gutters: Sequence[Box] = ()) -> list[Segment]:
+    """Runs on one line joined where only a word space parts them; a list's marker is joined to its item.
+
+    Nothing is joined over a gutter.
+    """
     segments: list[Segment] = []
     for row in _rows(sorted(lines, key=lambda line: (line.box.top, line.box.left))):
         row.sort(key=lambda line: line.box.left)
@@ -164,13 +171,22 @@ def segments_of(lines: Iterable[TextLine]) -> list[Segment]:
         for run in row[1:]:
             gap = run.box.left - max(r.box.right for r in current)
             marker = len(current) == 1 and is_marker(current[0].text.strip())
-            if gap < (3.0 if marker else 0.7) * max(run.size, 1.0):
+            near = gap < (3.0 if marker else 0.7) * max(run.size, 1.0)
+            if near and not _is_parted(current[-1].box, run.box, gutters):
                 current.append(run)
             else:
                 segments.append(Segment(tuple(current)))
                 current = [run]
         segments.append(Segment(tuple(current)))
     return segments
+
+
+def _is_parted(before: Box, after: Box, gutters: Sequence[Box]) -> bool:
+    middle = (after.top + after.bottom) / 2
+    return any(
+        before.right - 1 <= gutter.left <= after.left + 1 and gutter.top <= middle <= gutter.bottom
+        for gutter in gutters
+    )
 
 
 def _rows(lines: Iterable[TextLine]) -> list[list[TextLine]]:

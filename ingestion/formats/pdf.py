@@ -17,6 +17,7 @@ from typing import Any
 
 from ingestion.config import ConversionLimits
 from ingestion.errors import ConversionFault
+from ingestion.pdf_gutters import find_gutters, may_join_cells
 from ingestion.pdf_lines import Box, Page, TextLine
 from ingestion.pdf_spacing import close_up, may_be_spaced
 from ingestion.pdf_tables import crossed_borders, split_at_borders
@@ -89,11 +90,14 @@ def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> Pd
                 characters = _text_lines(number, parsed.char_cells, page.height, fonts, blank=True)
                 closed = [close_up(line, characters) if may_be_spaced(line.text) else line for line in page.lines]
                 page = replace(page, lines=tuple(closed))
-            if any(crossed_borders(line, page.rules) for line in page.lines):
+            crossing = any(crossed_borders(line, page.rules) for line in page.lines)
+            if crossing or may_join_cells(page.lines):
                 # The parser joins cells that stand close together; their words tell them apart.
                 parsed = document.get_page(number, content_config=with_words)
                 words = _text_lines(number, parsed.word_cells, page.height, fonts)
-                page = replace(page, lines=tuple(split_at_borders(page.lines, words, page.rules)))
+                lines = split_at_borders(page.lines, words, page.rules)
+                gutters = find_gutters(lines, words)
+                page = replace(page, lines=tuple(split_at_borders(lines, words, gutters)), gutters=tuple(gutters))
             pages.append(page)
         except (RuntimeError, ValueError, IndexError, MemoryError):
             failed.append(number)

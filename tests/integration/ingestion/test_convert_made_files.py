@@ -15,7 +15,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.pdfgen import canvas
-from reportlab.platypus import ListFlowable, Paragraph, SimpleDocTemplate
+from reportlab.platypus import ListFlowable, Paragraph, SimpleDocTemplate, Table, TableStyle
 
 from ingestion.config import ConversionLimits
 from ingestion.convert import convert
@@ -98,6 +98,26 @@ def test_a_table_in_a_cell_gives_its_words_without_rules(tmp_path: Path) -> None
     page = b"<html><body><table><tr><td>out<table><tr><td>in1</td><td>in2</td></tr></table></td><td>b</td></tr></table>"
     (table,) = texts(read(tmp_path, "nested.html", page), "table")
     assert table == "| out in1 in2 | b |\n| --- | --- |"
+
+
+@pytest.mark.parametrize("padding", [2.5, 3, 4, 6, 12])
+def test_a_table_without_lines_keeps_its_columns_however_close_they_stand(tmp_path: Path, padding: float) -> None:
+    rows = [
+        ("Service", "Owner", "Tier", "Limit"), ("billing", "Billing team", "1", "2,500 req/s"),
+        ("portal gateway", "Platform", "2", "900 req/s"), ("depot", "Devices", "2", "40 req/s"),
+        ("ledger", "Accounts payable", "3", "12 req/s"),
+    ]  # fmt: skip
+    table = Table(rows, hAlign="LEFT")
+    sides = [(f"{side}PADDING", (0, 0), (-1, -1), padding) for side in ("LEFT", "RIGHT")]
+    table.setStyle(TableStyle([*sides, ("TOPPADDING", (0, 0), (-1, -1), 1), ("BOTTOMPADDING", (0, 0), (-1, -1), 1)]))
+    body = getSampleStyleSheet()["BodyText"]
+    text = "What is agreed with every team in the spring of this year stands in a table, and so did last year's limits."
+    stream = io.BytesIO()
+    SimpleDocTemplate(stream).build([Paragraph(text, body), table, Paragraph(text, body)])
+    document = read(tmp_path, "limits.pdf", stream.getvalue())
+    assert [block.kind for block in document.blocks] == ["paragraph", "table", "paragraph"]
+    told = [[cell.strip() for cell in line.strip("|").split("|")] for line in document.blocks[1].text.split("\n")]
+    assert [tuple(row) for row in (told[0], *told[2:])] == rows
 
 
 @pytest.mark.parametrize("name", ["div", "span", "blockquote"])
