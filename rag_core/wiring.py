@@ -74,7 +74,6 @@ class Services:
             opened = self.__dict__.pop(name, None)
             if opened is not None:
                 opened.close()
-        self.__dict__.pop("_adapter", None)
 
     def asking_as(self, principal: str | None) -> Services:
         """Services whose questions reach the warehouse as `principal`; None is the login itself.
@@ -91,17 +90,19 @@ class Services:
                 *("chat_model", "router_model", "ledger", "checkpoints"),
             ):
                 other.__dict__[name] = getattr(self, name)
-            other.__dict__["warehouse"] = other._judged(self._warehouse_of(principal))
+            other.__dict__["warehouse"] = self._warehouse_of(principal, other)
             other._login_warehouse = self.warehouse
             other.__dict__["warehouse_identity"] = self._identity_of(principal)
             self._principals[principal] = other
         return self._principals[principal]
 
-    def _warehouse_of(self, principal: str) -> Warehouse:
+    def _warehouse_of(self, principal: str, other: Services) -> Warehouse:
+        from rag_core.policy.judged import judged  # noqa: PLC0415
+
         own = self.settings.warehouse.principals.get(principal)
         if own is not None:
-            return self._open_warehouse(own.get_secret_value())
-        return self._adapter.for_principal(principal)
+            return other._open_warehouse(own.get_secret_value())
+        return judged(self.warehouse.for_principal(principal), lambda: other.guard)
 
     def _identity_of(self, principal: str) -> str:
         from rag_core.connectors.dsn import masked_dsn  # noqa: PLC0415
@@ -160,17 +161,7 @@ class Services:
     @cached_property
     def warehouse(self) -> Warehouse:
         """The warehouse, by the adapter that its URL names."""
-        return self._judged(self._adapter)
-
-    @cached_property
-    def _adapter(self) -> Warehouse:
         return self._open_warehouse(self.warehouse_dsn)
-
-    def _judged(self, warehouse: Warehouse) -> Warehouse:
-        """Where the database can tell what it understands of a statement, nothing is run before that was judged."""
-        from rag_core.policy.judged import JudgedWarehouse, tells  # noqa: PLC0415
-
-        return JudgedWarehouse(warehouse, lambda: self.guard) if tells(warehouse) else warehouse
 
     @cached_property
     def warehouse_identity(self) -> str:
@@ -183,12 +174,14 @@ class Services:
         from rag_core.connectors.gate import StatementLimits  # noqa: PLC0415
         from rag_core.connectors.shared_turns import SharedTurns  # noqa: PLC0415
         from rag_core.connectors.warehouses import open_warehouse  # noqa: PLC0415 - drivers
+        from rag_core.policy.judged import judged  # noqa: PLC0415
 
         given = self.settings.warehouse
         limits = StatementLimits(max_concurrent=given.max_concurrent_statements, per_minute=given.statements_per_minute)
-        return open_warehouse(
+        opened = open_warehouse(
             dsn, timezone=given.timezone, limits=limits, turns=lambda name, rate: SharedTurns(self.store, name, rate)
         )
+        return judged(opened, lambda: self.guard)
 
     @cached_property
     def policy(self) -> Policy:

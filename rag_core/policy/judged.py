@@ -84,6 +84,10 @@ class JudgedWarehouse:
         """The same as another one sees it, under the same guard."""
         return JudgedWarehouse(self._warehouse.for_principal(principal), self._guard)
 
+    def judged_by(self, guard: Callable[[], SqlGuard]) -> JudgedWarehouse:
+        """The same under another guard: what one principal may read is not what another may."""
+        return JudgedWarehouse(self._warehouse, guard)
+
     def close(self) -> None:
         """Closes the warehouse."""
         self._warehouse.close()
@@ -116,3 +120,10 @@ class JudgedWarehouse:
             if self._judged_by is guard:
                 self._conditions[table] = condition
         return condition
+
+
+def judged(warehouse: Warehouse, guard: Callable[[], SqlGuard]) -> Warehouse:
+    """The warehouse so that no statement runs before it was judged by `guard`, where the database can tell."""
+    if isinstance(warehouse, JudgedWarehouse):
+        return warehouse.judged_by(guard)
+    return JudgedWarehouse(warehouse, guard) if tells(warehouse) else warehouse

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from pydantic import SecretStr
 
 from rag_core.connectors.base import QueryCost
 from rag_core.connectors.memory import MemoryWarehouse
@@ -18,10 +19,12 @@ from rag_core.datamodel.understanding import (
     Understanding,
 )
 from rag_core.errors import QueryFault
-from rag_core.policy.judged import JudgedWarehouse, tells
+from rag_core.policy.judged import JudgedWarehouse, judged, tells
 from rag_core.policy.refusal import Refusal
 from rag_core.policy.rules import FunctionRules
 from rag_core.policy.sql_guard import SqlGuard
+from rag_core.settings import Settings, WarehouseSettings
+from rag_core.wiring import Services
 from tests.warehouse_world import world, world_policy
 
 ORDERS, SECRETS, VIEW, CATALOG = 16384, 16390, 16400, 1259
@@ -212,22 +215,48 @@ def test_no_statement_runs_before_it_was_judged() -> None:
     warehouse = Telling(world())
     guards = [SqlGuard(world_policy(), world())]
     assert tells(warehouse)
-    judged = JudgedWarehouse(warehouse, lambda: guards[-1])
-    assert judged.explain(QUERY).cost == 1.0
-    judged.execute(QUERY)
+    checked = JudgedWarehouse(warehouse, lambda: guards[-1])
+    assert checked.explain(QUERY).cost == 1.0
+    checked.execute(QUERY)
     assert warehouse.looked == 1
     # Another guard, as after a new reading of the schema, judges anew.
     guards.append(SqlGuard(world_policy(), world()))
-    judged.execute(QUERY)
+    checked.execute(QUERY)
     assert warehouse.looked == 2
     warehouse.understood = understanding(reads(SECRETS, 1))
     other = QUERY.model_copy(update={"text": "SELECT 2"})
-    for run in (judged.explain, judged.execute, judged.for_principal(None).execute):
+    for run in (checked.explain, checked.execute, checked.for_principal(None).execute):
         with pytest.raises(QueryFault) as refused:
             run(other)
         assert refused.value.code == "table_excluded"
         assert refused.value.suggestions
 
 
-def test_a_warehouse_that_cannot_tell_is_known_as_one() -> None:
-    assert not tells(MemoryWarehouse(world()))
+def test_a_warehouse_that_cannot_tell_is_left_as_it_is() -> None:
+    memory = MemoryWarehouse(world())
+    assert not tells(memory)
+    assert judged(memory, lambda: SqlGuard(world_policy(), world())) is memory
+
+
+def test_each_principal_has_its_own_guard() -> None:
+    login, ann = (
+        SqlGuard(world_policy(**changes), world()) for changes in ({}, {"tables": {"exclude": ("*.orders",)}})
+    )
+    warehouse = judged(Telling(world()), lambda: login)
+    warehouse.execute(QUERY)
+    with pytest.raises(QueryFault):
+        judged(warehouse.for_principal("ann"), lambda: ann).execute(QUERY)
+
+
+@pytest.mark.parametrize(
+    ("dsn", "told"),
+    [
+        ("postgresql://reader@127.0.0.1:1/warehouse", True),
+        ("redshift://reader@127.0.0.1:1/warehouse", False),
+        ("duckdb:///nothing.duckdb", False),
+    ],
+)
+def test_every_postgresql_that_questions_reach_is_judged(dsn: str, told: bool) -> None:
+    settings = Settings(warehouse=WarehouseSettings(dsn=SecretStr(dsn)), _env_file=None)  # type: ignore[call-arg]
+    with Services(settings) as services:
+        assert isinstance(services.warehouse, JudgedWarehouse) is told
