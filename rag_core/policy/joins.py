@@ -125,7 +125,7 @@ class JoinReader:
     def derived(self) -> tuple[tuple[str, str], ...]:
         """The columns that may be compared through derived tables, queries, rows, INTERSECT and EXCEPT.
 
-        A side may be made of several columns: of `plain` those pairs are left out.
+        Without those of `plain`, and without sides that put several columns together.
         """
         if not self._compared and not self._resolver.merged:
             return ()
@@ -158,7 +158,7 @@ class JoinReader:
     def _sides(self) -> Iterator[tuple[Origins, Origins]]:
         lineage = self._resolver.lineage
         for one, other in self._resolver.merged:
-            yield lineage.of_parts(one), lineage.of_parts(other)
+            yield lineage.singly(one), lineage.singly(other)
         for node in self._compared:
             right: exp.Expr | None = node.args.get("query" if isinstance(node, exp.In) else "expression")
             if right is not None and (self._meaning(node.this) is None or self._meaning(right) is None):
@@ -171,15 +171,15 @@ def _ordered(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 
 
 def _positions(side: exp.Expr, lineage: Lineage) -> list[Origins]:
-    """What a side of a comparison is made of, value by value: of a row's values, and of a query's columns."""
+    """The columns that a side of a comparison may be, value by value: of a row's values, and of a query's columns."""
     side = side.unnest()
     if isinstance(side, (exp.Any, exp.All)):
         side = side.this.unnest()
     if isinstance(side, exp.Tuple) or (isinstance(side, exp.Anonymous) and side.name.lower() == "row"):
-        return [lineage.of(item) for item in side.expressions]
+        return [lineage.singly((item,)) for item in side.expressions]
     if isinstance(side, exp.Query):
-        return [lineage.of_parts(made) for made in lineage.columns_of(side)]
-    return [lineage.of(side)]
+        return [lineage.singly(made) for made in lineage.columns_of(side)]
+    return [lineage.singly((side,))]
 
 
 def _form(side: exp.Expr, resolver: Resolver, dialect: str) -> tuple[str, str] | None:

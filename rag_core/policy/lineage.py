@@ -31,7 +31,7 @@ class Lineage:
             self._known[id(node)] = self.of_parts((node,))
         return self._known[id(node)]
 
-    def of_parts(self, parts: Iterable[exp.Expr | tuple[Source, str]]) -> Origins:
+    def of_parts(self, parts: Iterable[_Step]) -> Origins:
         """The same of what a derived column is made of."""
         found: set[str] = set()
         seen: set[int | tuple[int, str | None]] = set()
@@ -50,6 +50,32 @@ class Lineage:
                     steps.extend(_made_of(source, key))
             else:
                 steps.extend(self._read_in(step))
+        return frozenset(found)
+
+    def singly(self, parts: Iterable[_Step]) -> Origins:
+        """The columns that a value may be alone: the branches of a UNION each for itself, mixtures left out."""
+        found: set[str] = set()
+        seen: set[int | tuple[int, str | None]] = set()
+        steps: list[_Step] = list(parts)
+        while steps:
+            step = steps.pop()
+            mark = (id(step[0]), step[1]) if isinstance(step, tuple) else id(step)
+            if mark in seen:
+                continue
+            seen.add(mark)
+            if isinstance(step, tuple):
+                source, key = step
+                if source.access is None and key in source.parts:
+                    steps.extend(source.parts[key])
+                    continue
+            else:
+                inner = step.unalias().unnest()
+                if isinstance(inner, exp.Column) and id(inner) in self._bound:
+                    steps.extend(self._bound[id(inner)])
+                    continue
+            made = self.of_parts((step,))
+            if len(made) == 1:
+                found |= made
         return frozenset(found)
 
     def place_of(self, node: exp.Expr) -> tuple[int, str | None] | None:

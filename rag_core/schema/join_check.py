@@ -116,8 +116,11 @@ class JoinCheck:
                 return found
         for left, right in query.derived_joins:
             # Through a derived table other values may meet than the columns hold: only what people said counts.
-            sides = _plain_sides(left, right)
-            found = self._judge_decisions(sides, [self._joins.get(frozenset((left, right)))])
+            pair = frozenset((left, right))
+            known = self._joins.get(pair)
+            if pair in self._declared and (known is None or known.decided != "rejected"):
+                continue
+            found = self._judge_decisions(_plain_sides(left, right), [known])
             if found is not None and found.code != "join":
                 return found
         return None

@@ -112,6 +112,27 @@ def test_the_statement_tells_what_it_joins_through_derived_tables(sql: str) -> N
     assert (RIGHT, LEFT) not in query.joins
 
 
+@pytest.mark.parametrize(
+    ("sql", "joined"),
+    [
+        (
+            "SELECT 1 FROM (SELECT note AS x FROM orders UNION ALL SELECT token FROM q) a, customers c WHERE x = name",
+            {"public.orders.note", "public.order_ids.id"},
+        ),
+        ("SELECT 1 FROM (SELECT note || customer_id AS x FROM orders, q) a JOIN customers c ON a.x = c.name", set()),
+        (
+            "SELECT 1 FROM (SELECT upper(note) AS x FROM orders) a JOIN customers c ON a.x = c.name",
+            {"public.orders.note"},
+        ),
+    ],
+)
+def test_branches_count_and_mixtures_do_not(sql: str, joined: set[str]) -> None:
+    query = guard(approved=((LEFT, RIGHT),)).check(f"WITH q AS (SELECT id AS token FROM order_ids) {sql}").query
+    assert query is not None
+    told = {side for pair in query.derived_joins for side in pair if side != "public.customers.name"}
+    assert told == joined
+
+
 def test_what_is_compared_as_it_stands_is_told_once() -> None:
     query = guard(approved=((LEFT, RIGHT),)).check(JOINED[0]).query
     assert query is not None
