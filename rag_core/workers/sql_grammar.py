@@ -1,9 +1,10 @@
 """The grammar of the statements that a model may write: only tables and columns that exist. Pure.
 
 It is GBNF, which llama.cpp and vLLM decode under, of the whole reply: the JSON object with the statement in it. A
-column is written behind the whole name of its table, and a table has no alias but for its second use; so a grammar that
-knows no context still ties each column to its table. What a statement makes itself, the columns of `q1` to `q9` and the
-names of outputs that ORDER BY and GROUP BY speak of, is free text, which the guard looks at afterwards.
+column is written behind the whole name of its table, and a table has no alias; so a grammar that knows no context
+still ties each column to its table. A table that is read twice is read in a subquery once. What a statement makes
+itself, the columns of `q1` to `q9` and the names of outputs that ORDER BY and GROUP BY speak of, is free text, which
+the guard looks at afterwards.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class GrammarTable(NamedTuple):
     """A table as statements may name it: the texts that FROM takes, what stands before its columns, and these."""
 
     sources: tuple[str, ...]
-    qualifiers: tuple[str, str]
+    qualifier: str
     columns: tuple[str, ...]
 
 
@@ -87,10 +88,8 @@ def _tables(chosen: Sequence[tuple[CatalogTable, list[str]]], catalog: Catalog) 
         sources = [full] if unique else [f"{full} AS {rules.written(called)}"]
         if unique and table.schema_name in catalog.search_path:
             sources.append(rules.written(table.name))
-        second = _second(called, names, rules)
-        sources += [f"{source.split(' AS ')[0]} AS {second}" for source in sources]
         written = [form for column in columns for form in _column_forms(column, rules)]
-        listed.append(GrammarTable(tuple(sources), (rules.written(called), second), tuple(written)))
+        listed.append(GrammarTable(tuple(sources), rules.written(called), tuple(written)))
     return listed
 
 
@@ -107,19 +106,9 @@ def _column_forms(column: str, rules: NameRules) -> list[str]:
     return [column, written]
 
 
-def _second(name: str, taken: Iterable[str], rules: NameRules) -> str:
-    """What a table is called where it is read a second time: no other table's name."""
-    number = next(number for number in range(2, 100) if rules.catalog_key(f"{name}_{number}") not in set(taken))
-    return rules.written(f"{name}_{number}")
-
-
 def _names(tables: Sequence[GrammarTable]) -> list[str]:
     sources = {source: "" for table in tables for source in table.sources}
-    behind = {
-        f"{qualifier}.": f"columns-{number}"
-        for number, table in enumerate(tables, start=1)
-        for qualifier in table.qualifiers
-    }
+    behind = {f"{table.qualifier}.": f"columns-{number}" for number, table in enumerate(tables, start=1)}
     columns = [
         f"columns-{number} ::= {alternatives(dict.fromkeys(table.columns, ''))}"
         for number, table in enumerate(tables, start=1)
@@ -179,30 +168,31 @@ def literal(text: str) -> str:
 
 
 # The form of the reply and of one SELECT, in the spelling that models have by habit: key words in capitals, one space.
+# Each list has an end, since a small model that repeats itself would go on until its tokens are used up.
 _STATEMENT = r"""
 root ::= "{\"sql_query\": \"" statement "\", \"explanation\": \"" remark "\", \"confidence\": " share "}"
 remark ::= [^"\\\x00-\x1f]{0,60}
 share ::= "1.0" | "0." [0-9] [0-9]?
-statement ::= ("WITH " derived " AS (" query ")" (", " derived " AS (" query ")")* " ")? query
-query ::= select ((" UNION ALL " | " UNION " | " INTERSECT " | " EXCEPT ") select)* order? limit?
-select ::= "SELECT " "DISTINCT "? output (", " output)* " FROM " source join* where? group? having?
+statement ::= ("WITH " derived " AS (" query ")" (", " derived " AS (" query ")"){0,3} " ")? query
+query ::= select ((" UNION ALL " | " UNION " | " INTERSECT " | " EXCEPT ") select){0,3} order? limit?
+select ::= "SELECT " "DISTINCT "? output (", " output){0,9} " FROM " source join{0,7} where? group? having?
 output ::= expression (" AS " name)? | derived ".*"
 source ::= table | derived | "(" query ") AS " derived
 join ::= (" " ("LEFT " | "INNER " | "RIGHT " | "FULL ")? "JOIN ") source " ON " expression | (" CROSS JOIN " | ", ") source
 where ::= " WHERE " expression
-group ::= " GROUP BY " grouped (", " grouped)*
+group ::= " GROUP BY " grouped (", " grouped){0,9}
 grouped ::= expression | name
 having ::= " HAVING " expression
-order ::= " ORDER BY " ordered (", " ordered)*
+order ::= " ORDER BY " ordered (", " ordered){0,4}
 ordered ::= (expression | name) (" ASC" | " DESC")? (" NULLS " ("FIRST" | "LAST"))?
 limit ::= " LIMIT " [0-9]{1,5} (" OFFSET " [0-9]{1,5})?
-expression ::= "NOT "? term tail*
+expression ::= "NOT "? term tail{0,12}
 tail ::= " " operator " " "NOT "? term | " IS " "NOT "? "NULL" | " " "NOT "? "IN (" inside ")"
 operator ::= "=" | "<" | ">" | "<=" | ">=" | "<>" | "!=" | "+" | "-" | "*" | "/" | "%" | "||" | "AND" | "OR" | "NOT "? ("LIKE" | "ILIKE" | "BETWEEN")
-inside ::= query | expression (", " expression)*
-term ::= (column | derived "." name | call | "(" inside ")" | "EXISTS (" query ")" | case | value | special) ("::" cast)*
-case ::= "CASE " (expression " ")? ("WHEN " expression " THEN " expression " ")+ ("ELSE " expression " ")? "END"
-call ::= function "(" ("*" | "DISTINCT "? argument (", " argument)* order?)? ")" within? filter? over?
+inside ::= query | expression (", " expression){0,30}
+term ::= (column | derived "." name | call | "(" inside ")" | "EXISTS (" query ")" | case | value | special) ("::" cast)?
+case ::= "CASE " (expression " ")? ("WHEN " expression " THEN " expression " "){1,8} ("ELSE " expression " ")? "END"
+call ::= function "(" ("*" | "DISTINCT "? argument (", " argument){0,4} order?)? ")" within? filter? over?
 within ::= " WITHIN GROUP (ORDER BY " ordered ")"
 filter ::= " FILTER (WHERE " expression ")"
 over ::= " OVER (" ("PARTITION BY " expression (", " expression)* (order frame?)? | "ORDER BY " ordered (", " ordered)* frame?)? ")"
