@@ -31,7 +31,8 @@ def conclude(state: QuestionState, *, out_of_time: bool, max_steps: int) -> Answ
     verdict = state.get("verdict", NOTHING)
     status: AnswerStatus
     exhausted = out_of_time or len(state.get("outcomes", ())) >= max_steps
-    written = _written(draft, kept)
+    # Where the model only read along, what it says of doubtful passages makes them no surer.
+    written = _written(draft, kept) if plan.by_model else set()
     doubtful = not written and _is_doubtful(plan, evidence, kept)
     if plan.clarification and (doubtful or not kept):
         status, text = "needs_clarification", plan.clarification

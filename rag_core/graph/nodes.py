@@ -253,7 +253,7 @@ class Nodes:
         return "supervise" if more else "synthesize"
 
     def synthesize(self, state: QuestionState) -> dict[str, Any]:
-        """Writes the claims: by code, or by the model where one wrote the SQL or the question needs prose."""
+        """Writes the claims: by code, and by the model too where it wrote a statement or code doubts its own quotes."""
         started = _now()
         evidence = state.get("evidence", Evidence())
         findings = state.get("findings", ())
@@ -270,7 +270,7 @@ class Nodes:
         usage = Usage()
         writer = "code"
         model = self.planner.chat_model
-        if model is not None and state["plan"].by_model and draft.claims:
+        if model is not None and draft.claims and _wants_model(state):
             try:
                 written, usage = write_draft(
                     model, state["plan"].question, evidence.sql, evidence.passages, draft, state.get("feedback", "")
@@ -355,6 +355,14 @@ def _queries(state: QuestionState) -> dict[str, MetricQuery]:
         for step in (*state["plan"].steps, *state.get("filled", ()))
         if isinstance(step, SqlStep) and step.metric_query is not None
     }
+
+
+def _wants_model(state: QuestionState) -> bool:
+    """Whether a model says what was found beside code; a replay and a strategy without a model never ask one."""
+    plan = state["plan"]
+    if plan.by_model or state["request"].strategy != "auto" or plan.strategy == "replay":
+        return plan.by_model
+    return any(item.search is not None and item.search.detail.get("doubt") for item in state.get("outcomes", ()))
 
 
 def _decision_key(outcome: StepOutcome) -> str:

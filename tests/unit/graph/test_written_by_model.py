@@ -40,11 +40,11 @@ def ask(folder: Path, question: str, model: ScriptedModel) -> Answer:
 
 def test_no_router_is_asked_where_its_reply_would_change_nothing(tmp_path: Path) -> None:
     model = ScriptedModel()
-    question = "What was the revenue of the Nordics in 2026, and when did the dock workers stop work?"
+    question = "What was the revenue of the Nordics in 2026? How long are service metrics kept at full resolution?"
     answer = ask(tmp_path, question, model)
-    assert (model.prompts, answer.strategy, answer.query_type) == ([], "metric", "both")
+    assert (model.prompts, answer.strategy, answer.query_type, answer.status) == ([], "metric", "both", "answered")
     assert "3,050 EUR" in answer.text
-    assert QUOTE in answer.text
+    assert "Service metrics are kept at full resolution for 90 days. [D1]" in answer.text
 
 
 def test_documents_are_asked_beside_a_router_that_wants_the_warehouse(tmp_path: Path) -> None:
@@ -107,3 +107,26 @@ def test_a_result_on_which_nothing_was_said_is_not_called_missing(tmp_path: Path
     answer = ask(tmp_path, STRIKE, beside)
     assert answer.status == "partial"
     assert f"Not answered: {STRIKE} (there is a result, and no sentence on it that it carries)" in answer.text
+
+
+UNSURE = "What was the revenue of the Nordics in 2026, and who drove the lorries in the strike of the port?"
+
+
+def test_the_model_reads_what_code_doubts_and_the_doubt_stays(tmp_path: Path) -> None:
+    without = open_world(tmp_path).answer(UNSURE, run_date=JULY)
+    assert (without.status, "Not sure that this answers" in without.text) == ("partial", True)
+    said = written(("Dock workers stopped work on 2026-04-07.", "D1"), ("Lorries were driven by 900 agents.", "D1"))
+    model = ScriptedModel(WrittenAnswer=[said])
+    answer = ask(tmp_path, UNSURE, model)
+    assert [name for name, _, _ in model.prompts] == ["WrittenAnswer"]
+    assert (answer.status, answer.strategy, answer.usage.model_calls) == ("partial", "metric", 1)
+    assert "Dock workers stopped work on 2026-04-07. [D1]" in answer.text
+    assert "900" not in answer.text
+    assert without.text.splitlines()[0] in answer.text
+    assert "Not sure that this answers" in answer.text
+
+
+def test_no_model_reads_along_where_none_was_asked_for(tmp_path: Path) -> None:
+    model = ScriptedModel()
+    answer = open_world(tmp_path, chat_model=model).answer(UNSURE, run_date=JULY, strategy="metric")
+    assert (answer.status, model.prompts) == ("partial", [])
