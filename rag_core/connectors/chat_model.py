@@ -331,6 +331,7 @@ class OpenAIChatModel:
                 max_tokens=most,
                 input_tokens=prompt,
                 output_tokens=most,
+                temperature=asked.drawn.get("temperature", 0.0),
                 cost_usd=self._price.cost(prompt, most) if self._price is not None else None,
             )
         )

@@ -54,6 +54,7 @@ class PlannedCall(Record):
     input_tokens: int
     output_tokens: int
     cost_usd: float | None = None
+    temperature: float = 0.0
 
 
 class CallResult(Record):

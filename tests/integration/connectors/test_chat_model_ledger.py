@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from pydantic import BaseModel
 
+from rag_core.connectors.base import Decoding
 from rag_core.connectors.chat_model import OpenAIChatModel, retry_after
 from rag_core.connectors.chat_model_context import calling
 from rag_core.connectors.chat_model_ledger import CallLimits, ModelCallLedger
@@ -94,6 +95,13 @@ def test_a_call_is_written_down_with_what_it_took(endpoint: ChatEndpoint, store:
     assert row[9:13] == (100, 20, 50, None)
     assert row[13] == pytest.approx(COST)
     assert row[14] is True
+
+
+def test_a_warm_call_is_written_down_as_one(endpoint: ChatEndpoint, store: Store) -> None:
+    model = model_at(endpoint, store)
+    model.complete("rules", "question", Thought, Decoding(draw=1, temperature=0.7))
+    model.complete("rules", "question", Thought)
+    assert rows(store, "gen_ai_request_temperature") == [(0.7,), (0.0,)]
 
 
 def test_attempts_that_fail_are_written_down_and_cost_nothing(store: Store) -> None:
