@@ -27,7 +27,14 @@ from ingestion.pruning import MAX_DELETE_SHARE, prune_document, prune_refusal
 from ingestion.publishing import publish_documents
 from ingestion.sources import Discovery, discover
 from ingestion.staging import discard, settle, staged_versions
-from ingestion.versions import IndexVersion, build_version, ensure_version, maintain_index, serving_version
+from ingestion.versions import (
+    IndexVersion,
+    build_graph,
+    build_version,
+    ensure_version,
+    maintain_index,
+    serving_version,
+)
 from ingestion.worker import DocumentWorker, pipeline_version, window_cutter
 from rag_core.connectors.base import ChatModel, Embedder
 from rag_core.connectors.sql_files import statement
@@ -248,7 +255,9 @@ def finish_ingest(
     if counts.indexed or counts.partial or removed:
         maintain_index(store, version)
     else:
-        pack_postings(store)  # an index that an older version of this software filled has none packed yet
+        # What a run that was killed after publishing has left to do.
+        pack_postings(store)
+        build_graph(store, version)
     outcome = IngestOutcome(
         run_id=run_id,
         documents={

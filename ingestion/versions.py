@@ -175,14 +175,23 @@ def graph_name(version_no: int) -> str:
 
 
 def maintain_index(store: Store, version: IndexVersion) -> bool:
-    """Packs postings, refreshes visibility and statistics, and builds the graph where there are vectors enough.
-
-    Returns whether the graph was built now. It is built beside the writes, not under a lock.
-    """
+    """Packs postings, refreshes visibility and statistics, and builds the graph; returns whether it was built now."""
     pack_postings(store)
     with psycopg.connect(store.dsn, autocommit=True) as connection:
         for name in _VACUUMS:
             connection.execute(statement(f"index/{name}"))
+    return build_graph(store, version)
+
+
+def build_graph(store: Store, version: IndexVersion) -> bool:
+    """Builds a version's graph where there are vectors enough and it is not there; returns whether it was built now.
+
+    It is built beside the writes; where another process is building it, this one does not.
+    """
+    with psycopg.connect(store.dsn, autocommit=True) as connection:
+        locked = connection.execute(statement("index/lock_graph")).fetchone()
+        if locked is None or not locked[0]:
+            return False
         row = connection.execute(
             statement("index/select_graph_need"),
             {"wanted": version.version_no, "name": graph_name(version.version_no)},

@@ -180,6 +180,30 @@ def test_each_check_keeps_its_document_back(
     assert found(store, words, "quorum") == {"leader.md"}
 
 
+def test_a_vector_that_goes_after_the_checks_takes_its_document_along(
+    store: Store, words: WordHashEmbedder, rules: IngestionRules, folder: Path
+) -> None:
+    ingest(store, words, [folder], rules=rules)
+    (folder / "leader.md").write_text("# No leader\n\nA turtle.\n", encoding="utf-8")
+    (folder / "good.md").write_text("# Good\n\nA heron.\n", encoding="utf-8")
+    run_id = stage(store, words, rules, folder)
+    assert judge_ingest(store, run_id, rules=rules).passed == 2
+    with store.connection() as connection:
+        connection.execute(
+            "DELETE FROM nightshift.embedding_cache AS e USING nightshift.staged_chunk AS c "
+            "WHERE e.text_hash = any(c.windows) AND c.body LIKE '%turtle%'"
+        )
+    outcome = finish_ingest(store, words, run_id)
+    (failed,) = outcome.documents_failed
+    assert (failed.path, failed.state, failed.stage) == ("leader.md", "quarantined", "index")
+    assert found(store, words, "turtle") == set()
+    assert found(store, words, "quorum") == {"leader.md"}
+    assert found(store, words, "heron") == {"good.md"}
+    assert_consistent(store)
+    assert ingest(store, words, [folder], rules=rules).documents["indexed"] == 1
+    assert found(store, words, "turtle") == {"leader.md"}
+
+
 def test_without_a_verdict_nothing_is_published(
     store: Store, words: WordHashEmbedder, rules: IngestionRules, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

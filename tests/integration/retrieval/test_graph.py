@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import psycopg
 import pytest
 
 from ingestion import versions
@@ -137,5 +138,9 @@ def test_a_graph_that_was_left_half_built_is_built_again(store: Store) -> None:
     until_then = HybridSearch(store, EMBEDDER).search("word3 word4", mode="dense", top=10)
     assert until_then.detail["scan"] == "exact"
     assert len(until_then.passages) == 10
+    with psycopg.connect(store.dsn) as builder:
+        # As long as somebody builds it, nobody takes it for one that was left.
+        builder.execute("SELECT pg_advisory_lock(hashtextextended('nightshift.graph', 0))")
+        assert versions.build_graph(store, version) is False
     assert versions.maintain_index(store, version) is True
     assert versions.maintain_index(store, version) is False
