@@ -169,9 +169,9 @@ def _status_of_found(
             if doubt and not any(item.marker in written for item in evidence.passages if item.step_id == step.step_id):
                 notes.append(f'Not sure that this answers "{step.task}": {doubt}')
             continue
+        if said and _is_whole(step, plan) and (step.kind == "search" or not plan.unmatched):
+            continue  # the one question was asked of both sources, and the other answers it
         if step.kind == "search":
-            if _is_whole(step, plan) and any(item.step_id in said for item in evidence.sql):
-                continue  # the one question was asked of both sources, and the warehouse answers it
             notes.append(f"The documents say nothing on this: {step.task}")
         elif outcome is not None and outcome.fault is not None:
             notes.append(f"Not answered: {step.task} ({_reason(outcome.fault)})")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.datamodel.answer import Answer
+from rag_core.errors import ModelFault
 from rag_core.workers.planner import Route
 from rag_core.workers.sql_worker import SqlThought
 from rag_core.workers.writer import WrittenAnswer, WrittenClaim
@@ -16,6 +17,7 @@ from tests.question_world import ScriptedModel, open_world
 JULY = date(2026, 7, 1)
 STRIKE = "When did the dock workers stop work?"
 QUOTE = "Dock workers stopped work on 2026-04-07."
+FIGURE = "What was the revenue of dock workers last quarter?"
 UNKNOWN = "List the customers by postcode"
 COUNT = SqlThought(sql_query="SELECT count(*) AS order_count FROM main.orders", explanation="", confidence=0.9)
 
@@ -62,6 +64,17 @@ def test_what_the_documents_do_not_hold_is_no_gap_where_the_warehouse_answers_it
     assert (answer.status, answer.text) == ("answered", "The order count is 6. [S1]")
 
 
+def test_what_the_warehouse_does_not_speak_of_is_no_gap_where_the_documents_answer_it(tmp_path: Path) -> None:
+    thoughts = [ModelFault("no JSON")] * 3
+    model = ScriptedModel(Route=[route("both")], SqlThought=thoughts, WrittenAnswer=[written((QUOTE, "D1"))])
+    answer = ask(tmp_path, STRIKE, model)
+    assert (answer.status, answer.text) == ("answered", f"{QUOTE} [D1]")
+    unknown = ScriptedModel(Route=[route("both")], SqlThought=thoughts, WrittenAnswer=[written((QUOTE, "D1"))])
+    answer = ask(tmp_path, FIGURE, unknown)
+    assert answer.status == "partial"
+    assert f"Not answered: {FIGURE} (" in answer.text
+
+
 @pytest.mark.parametrize("useless", [written(), written(("The answer is 42.", "D1"))])
 def test_what_the_model_does_not_say_code_says(tmp_path: Path, useless: WrittenAnswer) -> None:
     model = ScriptedModel(Route=[route("vector_worker")], WrittenAnswer=[useless] * 2)
@@ -104,9 +117,9 @@ def test_a_result_on_which_nothing_was_said_is_not_called_missing(tmp_path: Path
     assert answer.status == "no_evidence"
     assert answer.text == "There is a result, and no sentence on it that it carries."
     beside = ScriptedModel(Route=[route("both")], SqlThought=[COUNT], WrittenAnswer=[written((QUOTE, "D1"))])
-    answer = ask(tmp_path, STRIKE, beside)
+    answer = ask(tmp_path, FIGURE, beside)
     assert answer.status == "partial"
-    assert f"Not answered: {STRIKE} (there is a result, and no sentence on it that it carries)" in answer.text
+    assert f"Not answered: {FIGURE} (there is a result, and no sentence on it that it carries)" in answer.text
 
 
 UNSURE = "What was the revenue of the Nordics in 2026, and who drove the lorries in the strike of the port?"
