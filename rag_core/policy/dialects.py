@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.dialects.redshift import Redshift
+from sqlglot.parsers.base import BaseParser
 from sqlglot.parsers.postgres import PostgresParser
 
 from rag_core.policy.nodes import REFUSED_FUNCTION_NAMES
+from rag_core.policy.refusal import Refusal
 
 # Odd input makes the parser and the generator stumble over themselves.
 STUMBLES = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -22,6 +24,9 @@ _OWN_SYNTAX = frozenset(
         "NORMALIZE", "OVERLAY", "POSITION", "STRING_AGG", "SUBSTRING", "TRIM", "XMLELEMENT", "XMLTABLE",
     }
 )  # fmt: skip
+
+# Steps back of the parser, in tokens, before it gives up. Gold statements take at most a third of one per token.
+_MOST_STEPS_BACK, _STEPS_BACK_PER_TOKEN = 5_000, 10
 
 
 class PlainPostgres(Postgres):
@@ -59,9 +64,34 @@ def writer_for(warehouse: str) -> Dialect:
 
 def reader_for(written_in: str, warehouse: str) -> Dialect:
     """The dialect that reads a statement for a warehouse. Raises ValueError for an unknown name."""
-    if written_in == warehouse == "postgres":
-        return PlainPostgres()
-    return Dialect.get_or_raise(written_in)
+    reader = PlainPostgres() if written_in == warehouse == "postgres" else Dialect.get_or_raise(written_in)
+    reader.parser_class = _patient(reader.parser_class)
+    return reader
+
+
+@cache
+def _patient(parser: type[BaseParser]) -> type[BaseParser]:
+    """The parser with an end to its patience.
+
+    Where something may be one thing or another it reads on, goes back and reads again; within brackets of which each
+    is doubtful it does so twice at every depth, and 30 of them would never end. Raises Refusal.
+    """
+
+    class Patient(parser):  # type: ignore[misc, valid-type]
+        """Counts the steps back."""
+
+        _steps_back = 0
+
+        def _retreat(self, index: int) -> None:
+            if index < self._index:
+                self._steps_back += self._index - index
+                if self._steps_back > _MOST_STEPS_BACK + _STEPS_BACK_PER_TOKEN * self._tokens_size:
+                    raise Refusal(
+                        "too_complex", "the statement holds brackets within brackets that take too long to read"
+                    )
+            super()._retreat(index)
+
+    return Patient
 
 
 @cache

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 from rag_core.policy.refusal import Refusal
 
-# One token of PostgreSQL's lexer, as far as constants need it. A comment's nesting is followed by `_skip_comment`.
+# One token of PostgreSQL's lexer, as far as constants need it. A comment's nesting is followed by `_skip_comment`, and
+# the end of a text between $$ is looked for by `_skip_dollars`: an expression would look at the rest again and again.
 _TOKEN = re.compile(
     r"""
     (?P<space>\s+|--[^\n\r]*)
     |(?P<comment>/\*)
-    |(?P<text>[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|\$(?P<tag>(?:[^\W\d]\w*)?)\$.*?\$(?P=tag)\$)
+    |(?P<text>[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*')
+    |(?P<dollars>\$(?:[^\W\d]\w*)?\$)
     |(?P<other_text>(?:[uU]&|[bBxXnN])'(?:[^']|'')*')
     |(?P<quoted>(?:[uU]&)?"(?:[^"]|"")*")
     |(?P<number>(?:\d|\.\d)(?:[eE][+-]\d|[\w.])*)
@@ -151,13 +153,19 @@ def tokens_of(sql: str) -> list[Token]:
         match = _TOKEN.match(sql, at)
         assert match is not None
         kind, end = match.lastgroup or "sign", match.end()
-        if match["tag"] is not None:
-            kind = "text"
         if kind == "comment":
             end = _skip_comment(sql, at)
+        elif kind == "dollars":
+            kind, end = _skip_dollars(sql, at, match.group())
         found.append(Token(kind, sql[at:end]))
         at = end
     return found
+
+
+def _skip_dollars(sql: str, start: int, mark: str) -> tuple[str, int]:
+    """Kind and end of what starts with a mark like $tag$: a text where the mark comes again, a mere sign where not."""
+    found = sql.find(mark, start + len(mark))
+    return ("sign", start + 1) if found < 0 else ("text", found + len(mark))
 
 
 def _skip_comment(sql: str, start: int) -> int:

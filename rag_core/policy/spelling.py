@@ -7,6 +7,8 @@ would read otherwise, and what cannot be said otherwise piece by piece, is refus
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import cached_property
 
 from rag_core.policy.literals import Token, tokens_of
 from rag_core.policy.refusal import Refusal
@@ -14,6 +16,7 @@ from rag_core.policy.refusal import Refusal
 _OPERATOR = frozenset("+-*/<>=~!@#%^&|`?")
 _PREFIXES = {"@": "abs(x)", "|/": "sqrt(x)", "||/": "cbrt(x)"}
 _NAMES = ("word", "quoted")
+_LONGEST_NAME = 8  # pieces of `ONLY (database.schema.table)`
 
 
 # What a statement holds where anything here may apply; most hold none of it and are not taken apart.
@@ -30,30 +33,69 @@ def plain_spelling(sql: str) -> str:
         return sql
     tokens = tokens_of(sql)
     solid = [index for index, token in enumerate(tokens) if token.kind not in ("space", "comment")]
+    pieces = _Pieces(tokens, solid)
     for place, index in enumerate(solid):
         token = tokens[index]
         if token.kind in ("text", "other_text"):
-            _join_texts(tokens, solid, place)
+            _join_texts(pieces, place)
         elif token.kind == "sign" and token.text in _OPERATOR:
-            _check_prefix(tokens, solid, place)
+            _check_prefix(pieces, place)
         else:
             rule = _RULES.get(token.word)
-            if rule is not None and _at(tokens, solid, place - 1).text != ".":
-                rule(tokens, solid, place)
+            if rule is not None and pieces.at(place - 1).text != ".":
+                rule(pieces, place)
     return "".join(token.text for token in tokens)
 
 
-def _at(tokens: list[Token], solid: list[int], place: int) -> Token:
-    return tokens[solid[place]] if 0 <= place < len(solid) else Token("space", "")
+@dataclass
+class _Pieces:
+    """A statement in pieces, and where in it those stand that are neither space nor comment."""
+
+    tokens: list[Token]
+    solid: list[int]
+
+    def at(self, place: int) -> Token:
+        """The piece at a place of `solid`; an empty one outside of it."""
+        return self.tokens[self.solid[place]] if 0 <= place < len(self.solid) else Token("space", "")
+
+    @cached_property
+    def _parentheses(self) -> tuple[dict[int, int], dict[int, list[int]]]:
+        """What `closing` and `directly_within` tell, read once: a statement may hold thousands of them."""
+        closing: dict[int, int] = {}
+        within: dict[int, list[int]] = {}
+        open_parentheses: list[int] = []
+        brackets = [0]
+        for place, index in enumerate(self.solid):
+            token = self.tokens[index]
+            if token.text == "(":
+                open_parentheses.append(place)
+                brackets.append(0)
+            elif token.text == ")" and open_parentheses:
+                closing[open_parentheses.pop()] = place
+                brackets.pop()
+            elif token.text in ("[", "]"):
+                brackets[-1] += 1 if token.text == "[" else -1
+            elif token.word in ("similar", "escape") and open_parentheses and not brackets[-1]:
+                within.setdefault(open_parentheses[-1], []).append(place)
+        return closing, within
+
+    def closing(self, place: int) -> int:
+        """The place of the parenthesis that closes the one at this place; the end where none does."""
+        return self._parentheses[0].get(place, len(self.solid))
+
+    def directly_within(self, place: int) -> list[int]:
+        """Places of SIMILAR and ESCAPE within the parenthesis at this place and within no other one in it."""
+        return self._parentheses[1].get(place, [])
 
 
 def _refuse(what: str, *instead: str) -> Refusal:
     return Refusal("unsupported_syntax", what, instead)
 
 
-def _join_texts(tokens: list[Token], solid: list[int], place: int) -> None:
+def _join_texts(pieces: _Pieces, place: int) -> None:
     """`'a'` and `'b'` on the next line are one text, on the same line a fault."""
-    before, here = _at(tokens, solid, place - 1), tokens[solid[place]]
+    tokens, solid = pieces.tokens, pieces.solid
+    before, here = pieces.at(place - 1), tokens[solid[place]]
     if before.kind not in ("text", "other_text"):
         return
     between = tokens[solid[place - 1] + 1 : solid[place]]
@@ -72,9 +114,10 @@ def _join_texts(tokens: list[Token], solid: list[int], place: int) -> None:
     tokens[solid[place - 1]] = Token("space", " ")
 
 
-def _check_prefix(tokens: list[Token], solid: list[int], place: int) -> None:
+def _check_prefix(pieces: _Pieces, place: int) -> None:
     """An operator in front binds looser than + and *, a function of the same name would not."""
-    if place and solid[place - 1] == solid[place] - 1 and _at(tokens, solid, place - 1).text in _OPERATOR:
+    tokens, solid = pieces.tokens, pieces.solid
+    if place and solid[place - 1] == solid[place] - 1 and pieces.at(place - 1).text in _OPERATOR:
         return  # within an operator, which was looked at where it begins
     run = tokens[solid[place]].text
     for following in tokens[solid[place] + 1 :]:
@@ -87,11 +130,12 @@ def _check_prefix(tokens: list[Token], solid: list[int], place: int) -> None:
         raise _refuse(f"the operator {run} in front of a value is not read here: write {instead}", instead)
 
 
-def _using(tokens: list[Token], solid: list[int], place: int) -> None:
-    following = _at(tokens, solid, place + 1)
+def _using(pieces: _Pieces, place: int) -> None:
+    tokens, solid = pieces.tokens, pieces.solid
+    following = pieces.at(place + 1)
     if following.text == "(":
-        end = _closing(tokens, solid, place + 1)
-        if _at(tokens, solid, end + 1).word == "as":
+        end = pieces.closing(place + 1)
+        if pieces.at(end + 1).word == "as":
             raise _refuse("a name for the columns of USING is not read here: write table.column", "USING (id)")
     elif following.kind == "sign":
         after = tokens[solid[place + 1] + 1 : solid[place + 1] + 2]
@@ -102,67 +146,54 @@ def _using(tokens: list[Token], solid: list[int], place: int) -> None:
         tokens[solid[place + 1]] = Token("space", "")
 
 
-def _only(tokens: list[Token], solid: list[int], place: int) -> None:
+def _only(pieces: _Pieces, place: int) -> None:
     """`ONLY (t)` is `ONLY t`."""
-    if _at(tokens, solid, place + 1).text != "(":
+    if pieces.at(place + 1).text != "(":
         return
-    end = _closing(tokens, solid, place + 1)
+    tokens, solid = pieces.tokens, pieces.solid
+    end = pieces.closing(place + 1)
+    if end == len(solid) or end - place > _LONGEST_NAME:
+        return
     inside = [tokens[solid[item]] for item in range(place + 2, end)]
     names, dots = inside[::2], inside[1::2]
-    closed = end < len(solid)
-    if closed and len(inside) % 2 and all(t.kind in _NAMES for t in names) and all(t.text == "." for t in dots):
+    if len(inside) % 2 and all(t.kind in _NAMES for t in names) and all(t.text == "." for t in dots):
         tokens[solid[place + 1]] = Token("space", " ")
         tokens[solid[end]] = Token("space", " ")
 
 
-def _substring(tokens: list[Token], solid: list[int], place: int) -> None:
+def _substring(pieces: _Pieces, place: int) -> None:
     """`substring(x SIMILAR p ESCAPE e)` is `substring(x, p, e)`."""
-    if _at(tokens, solid, place + 1).text != "(":
+    if pieces.at(place + 1).text != "(":
         return
-    depth, found = 0, []
-    for item in range(place + 1, _closing(tokens, solid, place + 1)):
-        token = tokens[solid[item]]
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(token.text, 0)
-        if depth == 1 and token.word in ("similar", "escape"):
-            found.append(item)
-    words = [tokens[solid[item]].word for item in found]
-    if words == ["similar", "escape"] and _at(tokens, solid, found[0] + 1).word != "to":
+    found = pieces.directly_within(place + 1)
+    words = [pieces.at(item).word for item in found]
+    if words == ["similar", "escape"] and pieces.at(found[0] + 1).word != "to":
         for item in found:
-            tokens[solid[item]] = Token("sign", ",")
+            pieces.tokens[pieces.solid[item]] = Token("sign", ",")
 
 
-def _collation(tokens: list[Token], solid: list[int], place: int) -> None:
+def _collation(pieces: _Pieces, place: int) -> None:
     """`COLLATION FOR (x)` is `pg_collation_for(x)`."""
-    if _at(tokens, solid, place + 1).word == "for" and _at(tokens, solid, place + 2).text == "(":
-        tokens[solid[place]] = Token("word", "pg_collation_for")
-        tokens[solid[place + 1]] = Token("space", "")
+    if pieces.at(place + 1).word == "for" and pieces.at(place + 2).text == "(":
+        pieces.tokens[pieces.solid[place]] = Token("word", "pg_collation_for")
+        pieces.tokens[pieces.solid[place + 1]] = Token("space", "")
 
 
-def _at_local(tokens: list[Token], solid: list[int], place: int) -> None:
-    if _at(tokens, solid, place + 1).word == "local":
+def _at_local(pieces: _Pieces, place: int) -> None:
+    if pieces.at(place + 1).word == "local":
         raise _refuse("AT LOCAL is not read here: name the time zone", "AT TIME ZONE 'UTC'")
 
 
-def _normalized(tokens: list[Token], solid: list[int], place: int) -> None:
-    before = [_at(tokens, solid, place - distance).word for distance in (1, 2)]
+def _normalized(pieces: _Pieces, place: int) -> None:
+    before = [pieces.at(place - distance).word for distance in (1, 2)]
     forms = ("nfc", "nfd", "nfkc", "nfkd", "not", "is")
     if before[0] in forms and (before[0] == "is" or before[1] in forms):
         raise _refuse("IS NORMALIZED is not read here: compare with normalize(x)", "x = normalize(x, NFC)")
 
 
-def _json_table(tokens: list[Token], solid: list[int], place: int) -> None:
-    if _at(tokens, solid, place + 1).text == "(":
+def _json_table(pieces: _Pieces, place: int) -> None:
+    if pieces.at(place + 1).text == "(":
         raise _refuse("JSON_TABLE is not read here: take the rows apart", "jsonb_to_recordset(x) AS t(a integer)")
-
-
-def _closing(tokens: list[Token], solid: list[int], place: int) -> int:
-    """The place of the parenthesis that closes the one at this place; the end where none does."""
-    depth = 0
-    for item in range(place, len(solid)):
-        depth += {"(": 1, ")": -1}.get(tokens[solid[item]].text, 0)
-        if depth == 0:
-            return item
-    return len(solid)
 
 
 _RULES = {
