@@ -3,8 +3,8 @@
 It is GBNF, which llama.cpp and vLLM decode under, of the whole reply: the JSON object with the statement in it. A
 column is written behind the whole name of its table, and a table has no alias; so a grammar that knows no context
 still ties each column to its table. A table that is read twice is read in a subquery once. What a statement makes
-itself, the columns of `q1` to `q9` and the names of outputs that ORDER BY and GROUP BY speak of, is free text, which
-the guard looks at afterwards.
+itself, the columns of `q1` to `q9` and the names of outputs that ORDER BY speaks of, is free text, which the guard
+looks at afterwards.
 """
 
 from __future__ import annotations
@@ -180,8 +180,7 @@ output ::= expression (" AS " name)? | derived ".*"
 source ::= table | derived | "(" query ") AS " derived
 join ::= (" " ("LEFT " | "INNER " | "RIGHT " | "FULL ")? "JOIN ") source " ON " expression | (" CROSS JOIN " | ", ") source
 where ::= " WHERE " expression
-group ::= " GROUP BY " grouped (", " grouped){0,9}
-grouped ::= expression | name
+group ::= " GROUP BY " expression (", " expression){0,9}
 having ::= " HAVING " expression
 order ::= " ORDER BY " ordered (", " ordered){0,4}
 ordered ::= (expression | name) (" ASC" | " DESC")? (" NULLS " ("FIRST" | "LAST"))?

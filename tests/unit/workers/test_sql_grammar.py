@@ -57,10 +57,10 @@ WRITTEN = (
     "SELECT AVG(orders.amount) OVER (ORDER BY orders.ordered_on ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) FROM "
     "orders",
     "SELECT CASE WHEN orders.amount > 10 THEN 'high' ELSE 'low' END AS size, COUNT(*) FILTER (WHERE orders.status"
-    " = 'paid') FROM orders GROUP BY size",
+    " = 'paid') FROM orders GROUP BY orders.amount > 10",
     "SELECT DATE_TRUNC('month', orders.ordered_on) AS month FROM orders WHERE orders.ordered_on >= DATE "
     "'2026-01-01' AND orders.ordered_on < CURRENT_DATE - INTERVAL '1 year' AND EXTRACT(YEAR FROM "
-    "orders.ordered_on) = 2025 GROUP BY month",
+    "orders.ordered_on) = 2025 GROUP BY DATE_TRUNC('month', orders.ordered_on)",
     "SELECT (SUM(CASE WHEN orders.status = 'paid' THEN 1 ELSE 0 END)::numeric / NULLIF(COUNT(*), 0)) * 100 FROM "
     "orders",
     "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY orders.amount) FROM orders",
@@ -100,6 +100,7 @@ def test_what_analysts_write_is_in_the_language_and_passes_the_guard(shop: Gramm
         "SELECT PG_READ_FILE('x') FROM orders",
         "SELECT orders.amount FROM orders; DROP TABLE orders",
         "DELETE FROM orders",
+        "SELECT COUNT(*) FROM orders GROUP BY statsu",
         "SELECT 1",
     ],
 )
