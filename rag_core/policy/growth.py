@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from sqlglot import exp
 
 from rag_core.policy.refusal import Refusal
-from rag_core.policy.series import SERIES, series_rows
+from rag_core.policy.series import SERIES, series_rows, unwrapped
 
 # A value may be larger than what the policy lets through as a result, for it may only be measured or compared.
 LEAST_BOUND = 32 * 1024 * 1024
@@ -72,7 +72,7 @@ def _arguments(node: exp.Expr) -> list[exp.Expr]:
 
 def _number(node: exp.Expr | None) -> float | None:
     """The number that an expression of constants is, roughly; None where it depends on anything else."""
-    node = node.unnest() if node is not None else None
+    node = unwrapped(node)
     if isinstance(node, exp.Literal):
         try:
             return float(node.this)
@@ -117,7 +117,7 @@ _OPERATIONS: dict[type, Callable[[float, float], float]] = {
 
 def _size(node: exp.Expr) -> float:
     """Bytes that a value has at least, as far as constants tell: what depends on data counts as one."""
-    node = node.unnest()
+    node = unwrapped(node) or node
     if isinstance(node, exp.Literal):
         return len(node.this)
     if isinstance(node, exp.Cast):

@@ -88,9 +88,24 @@ def _named(arguments: Sequence[exp.Expr], wanted: str) -> exp.Expr | None:
     return None
 
 
+def unwrapped(node: exp.Expr | None) -> exp.Expr | None:
+    """What stands within parentheses, and within a query that only gives one value: `(SELECT 5)`."""
+    while node is not None:
+        inner = node.unnest()
+        if isinstance(inner, exp.Select) and len(inner.expressions) == 1:
+            inner = inner.expressions[0].unalias()
+        elif isinstance(inner, exp.Values) and len(inner.expressions) == 1:
+            row = inner.expressions[0]
+            inner = row.expressions[0] if len(row.expressions) == 1 else row
+        if inner is node:
+            break
+        node = inner
+    return node
+
+
 def _value(node: exp.Expr | None) -> _Value | None:
     """The number, the moment or the span that an expression of constants is; None where it is something else."""
-    node = node.unnest() if node is not None else None
+    node = unwrapped(node)
     if isinstance(node, exp.Literal):
         return _moment(node.this) or _span(node.this) if node.is_string else _number(node.this)
     if isinstance(node, exp.Cast):

@@ -26,6 +26,11 @@ HUGE = (
     "repeat('x' || repeat('y', 999), 100000)",
     "length(repeat('x', 300000000))",
     "repeat('x', 9999999999999999999999999)",
+    "repeat('x', (SELECT 300000000))",
+    "repeat((SELECT repeat('x', 10000)), (SELECT (SELECT 30000 AS n)))",
+    "repeat('x', (SELECT 300000000 FROM orders LIMIT 1))",
+    "repeat('x', (VALUES (300000000)))",
+    "array_fill(0, ARRAY[(SELECT 100000000)])",
 )
 
 
