@@ -267,14 +267,21 @@ class UnderstoodGuard:
             raise Refusal("schema_not_allowed", "a value of the statement takes a type of a schema that is not opened")
 
     def _check_row_type(self, of_table: tuple[str, str]) -> None:
+        """Judges a row type as the table is; the statement may not have named it, so neither does the refusal."""
         table = self._catalog.table(".".join(of_table))
-        if table is None:
+        try:
+            access = self._access.allow(table) if table is not None else None
+            if table is not None:
+                self._views.check(table)
+        except Refusal:
+            access = None
+        if access is None:
             raise Refusal("table_excluded", "a value of the statement takes the row of a table that is not opened")
-        access = self._access.allow(table)
-        self._views.check(table)
         if access.hidden or access.masks:
             raise Refusal(
-                "column_excluded", f"a value takes the row of {table.qualified_name}, of which the policy hides columns"
+                "column_excluded",
+                "a value of the statement takes the row of a table of which the policy hides columns",
+                ("name columns instead",),
             )
 
     def _runs_check(self, kind: int) -> bool:
