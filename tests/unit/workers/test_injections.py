@@ -46,7 +46,9 @@ def test_instructions_in_a_question_reach_router_and_writer_of_sql_as_data_only(
         WrittenAnswer=[WrittenAnswer(claims=[], missing="")] * 2,
     )
     answer = open_world(tmp_path, chat_model=model).answer(
-        f"Which one is largest? {ORDER}", run_date=date(2026, 7, 1), strategy="model"
+        f"Which order of which region has the largest total, by day, code, name and id? {ORDER}",
+        run_date=date(2026, 7, 1),
+        strategy="model",
     )
     prompts = [(system, user) for name, system, user in model.prompts if name in ("Route", "SqlThought")]
     assert len(prompts) >= 2
