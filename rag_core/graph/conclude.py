@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
 from rag_core.datamodel.answer import Answer, AnswerStatus, Claim, Usage, Verdict
@@ -12,8 +11,9 @@ from rag_core.graph.state import Evidence, QuestionState, Request
 from rag_core.workers.asks import counted_noun
 from rag_core.workers.outcome import Fault, StepOutcome, latest
 from rag_core.workers.quotes import coverage
+from rag_core.workers.subjects import unspoken
 from rag_core.workers.synthesizer import Draft, cite, compose
-from rag_core.workers.words import contains_name, content_words, find_names, plain
+from rag_core.workers.words import content_words, plain
 
 # Of a question's words, the share that quotes must hold where the question seems to be after a figure.
 MIN_COVERAGE = 0.75
@@ -33,7 +33,8 @@ def conclude(state: QuestionState, *, out_of_time: bool, max_steps: int) -> Answ
     exhausted = out_of_time or len(state.get("outcomes", ())) >= max_steps
     # Where the model only read along, what it says of doubtful passages makes them no surer.
     written = _written(draft, kept) if plan.by_model else set()
-    doubtful = not written and _is_doubtful(plan, evidence, kept)
+    asked_back = bool(plan.clarification) and plan.complexity == "simple" and _is_doubted(outcomes)
+    doubtful = not written and (asked_back or _is_doubtful(plan, evidence, kept))
     if plan.clarification and (doubtful or not kept):
         status, text = "needs_clarification", plan.clarification
     elif not plan.steps or doubtful:
@@ -74,6 +75,11 @@ def _is_doubtful(plan: Plan, evidence: Evidence, kept: Sequence[Claim]) -> bool:
     if not (plan.unmatched or plan.clarification):
         return bool(quoted) and not _speaks_of(quoted, counted_noun(plan.question))
     return coverage(plan.question, quoted) < MIN_COVERAGE
+
+
+def _is_doubted(outcomes: Sequence[StepOutcome]) -> bool:
+    """Whether a search found quotes of which it is not sure."""
+    return any(item.search is not None and item.search.detail.get("doubt") for item in outcomes)
 
 
 def _answer(state: QuestionState, status: AnswerStatus, text: str) -> Answer:
@@ -126,22 +132,6 @@ def not_understood(plan: Plan) -> str:
     return "This needs a chat model: no metric, dimension or document was recognised in the question."
 
 
-def missing_names(question: str, passages: Sequence[Passage]) -> list[str]:
-    """Names of the question that no quoted passage holds; a passage on anything else does not answer it."""
-    text = plain(
-        " ".join(
-            f"{item.title} {' '.join(item.heading_path)} {item.text} {item.metadata} {item.path}" for item in passages
-        )
-    )
-    stems = set(content_words(text))
-    missing = []
-    for name in dict.fromkeys(find_names(question)):
-        if contains_name(text, name) or set(content_words(name)) <= stems or re.fullmatch(r"[A-Z]{2,4}", name):
-            continue
-        missing.append(name)
-    return missing
-
-
 def _status_of_found(
     plan: Plan,
     outcomes: Sequence[StepOutcome],
@@ -180,7 +170,9 @@ def _status_of_found(
         else:
             notes.append(f"The warehouse has nothing on this: {step.task}")
     if any(step.kind == "search" for step in plan.steps) and not any(step.kind == "sql" for step in plan.steps):
-        names = missing_names(plan.question, [item for item in evidence.passages if item.marker in used])
+        quoted = [item for item in evidence.passages if item.marker in used]
+        found = [passage for item in outcomes if item.search is not None for passage in item.search.passages]
+        names = unspoken(plan.question, quoted, found)
         if names:
             notes.append(f"The passages do not mention {', '.join(names)}")
     if (

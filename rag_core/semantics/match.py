@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
+from itertools import islice, product
 from typing import Any
 
 from rag_core.datamodel.base import Record
@@ -16,14 +18,17 @@ from rag_core.semantics.reader import Reader
 from rag_core.semantics.reading import Reading
 from rag_core.semantics.resolve import Resolver
 from rag_core.semantics.segment import Span, segment
-from rag_core.semantics.spelling import NearMiss, Speller
+from rag_core.semantics.spelling import MIN_LENGTH, NearMiss, Speller
 from rag_core.semantics.time_words import MONTHS, NUMBERS, TIME_WORDS
 from rag_core.semantics.unclear import Unclear
 from rag_core.semantics.values import ValueIndex
 from rag_core.semantics.verified import VerifiedMatch, match_verified
-from rag_core.semantics.words import whole_word, words
+from rag_core.semantics.words import Word, whole_word, words
 
 __all__ = ["Ambiguity", "Match", "MatchedSpan", "Matcher", "NearMiss", "match_question"]
+
+# Words as near as another are tried in so many combinations.
+MAX_SPELLINGS = 12
 
 
 class MatchedSpan(Record):
@@ -88,20 +93,43 @@ class Matcher:
         near = tuple(miss for word in unknown if (miss := self._speller.near(word)) is not None)
         if not near:
             return found
-        if not self._completes(text, near, run_date):
+        right = self._put_right(text, unknown, near, run_date)
+        if right is None:
             return found.model_copy(update={"near_misses": near})
+        near = right
         asked = tuple(
             Ambiguity(text=miss.word, question=_did_you_mean(miss), options=miss.suggestions) for miss in near
         )
         update = {"query": None, "verified": None, "unmatched": (), "ambiguous": asked, "near_misses": near}
         return found.model_copy(update={**update, "reason": asked[0].question, "confidence": 0.0})
 
-    def _completes(self, text: str, near: tuple[NearMiss, ...], run_date: date) -> bool:
-        """Whether the question is understood, or is but to be asked back, once its near words are put right."""
-        for miss in reversed(near):
-            text = text[: miss.start] + miss.suggestions[0] + text[miss.end :]
-        found = self._match(text, run_date)
-        return found.complete or bool(found.ambiguous and not found.unmatched)
+    def _put_right(
+        self, text: str, unknown: Sequence[Word], near: tuple[NearMiss, ...], run_date: date
+    ) -> tuple[NearMiss, ...] | None:
+        """The near words that make the question understood, or but to be asked back; None where none do.
+
+        Of words that are as near, those that do come first. A word too short to be told (`hw`) is left out.
+        """
+        known = {miss.start for miss in near}
+        rest = [word for word in unknown if word.start not in known and not self._speller.knows(word)]
+        if any(len(word.text) >= MIN_LENGTH for word in rest):
+            return None
+        for chosen in islice(product(*(miss.suggestions for miss in near)), MAX_SPELLINGS):
+            changes = [(miss.start, miss.end, word) for miss, word in zip(near, chosen, strict=True)]
+            changes += [(word.start, word.end, "") for word in rest]
+            right = text
+            for start, end, word in sorted(changes, reverse=True):
+                right = right[:start] + word + right[end:]
+            found = self._match(right, run_date)
+            if found.complete or (found.ambiguous and not found.unmatched):
+                pairs = zip(near, chosen, strict=True)
+                return tuple(self._kept(miss, word) for miss, word in pairs)
+        return None
+
+    @staticmethod
+    def _kept(miss: NearMiss, word: str) -> NearMiss:
+        """The miss with the word that fits first among those as near."""
+        return miss.model_copy(update={"suggestions": (word, *(other for other in miss.suggestions if other != word))})
 
     def _match(self, text: str, run_date: date) -> Match:
         verified = match_verified(text, self.model, self.values, run_date)

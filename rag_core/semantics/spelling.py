@@ -39,6 +39,10 @@ class Speller:
             self._known[key] = text
             self._by_letter.setdefault(key[0], []).append(key)
 
+    def knows(self, word: Word) -> bool:
+        """Whether a word is spelt as one of the lexicon is."""
+        return word.key in self._known
+
     def near(self, word: Word) -> NearMiss | None:
         """The known words nearest to an unknown one; None where it is known, short, or unlike all of them."""
         key = word.key

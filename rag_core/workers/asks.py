@@ -79,6 +79,8 @@ _BYLINE = re.compile(
 
 _PRICE = re.compile(r"\b(?:what|how much) (?:does|do|did|is|are) .*\bcosts?\b|\b(?:price|fee) of\b", _FLAGS)
 _HAS_PRICE = re.compile(r"\b(?:EUR|USD|GBP|SEK)\b|[€$£]|%|\btimes\b")
+# The verb asks for the price of a thing, the noun for an expense.
+_COSTS = re.compile(r"\b(?:what|how much) (?:does|do|did|will|would) .+ cost\b", _FLAGS)
 _WHICH = re.compile(r"\b(?:which|what) (?:(two|three|four|five|\d) )?([a-z][a-z-]+)", _FLAGS)
 _WHO = re.compile(r"^(?:and )?who (?!is\b|are\b|was\b|were\b|has\b|had\b|can\b|may\b|must\b|should\b)(\w+)", _FLAGS)
 _HAS_TIME = re.compile(r"\b\d{1,2}:\d{2}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", _FLAGS)
@@ -134,6 +136,11 @@ def holds(kind: Kind, text: str, known: str = "") -> bool:
     if kind is Kind.NUMBER:
         return bool(find_numbers(text))
     return bool(new_names(text, known))
+
+
+def asks_price(question: str) -> bool:
+    """Whether a question is after what a thing costs whoever buys it."""
+    return bool(_COSTS.search(question))
 
 
 def is_byline(text: str) -> bool:

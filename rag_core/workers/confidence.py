@@ -15,6 +15,8 @@ from rag_core.datamodel.evidence import Passage
 from rag_core.workers.asks import Kind, counted_noun, counts, holds, kinds_asked, names_doer
 from rag_core.workers.evidence_validator import document_day, is_successor
 from rag_core.workers.figure_doubt import doubt_figure
+from rag_core.workers.hops import doubt_hop
+from rag_core.workers.subjects import Found
 from rag_core.workers.units import Unit
 from rag_core.workers.wording import asked_words, quote_words
 from rag_core.workers.words import contains_name, content_words, find_names, plain
@@ -111,18 +113,28 @@ def doubt_quotes(
         return confidence / 2, f"no sentence says how many {noun}"
     if lacking_figure := doubt_figure(question, [(unit.shown, _dated(passages[at], unit)) for at, unit in quoted]):
         return confidence / 2, lacking_figure
+    if hop := doubt_hop(question, [f"{unit.heading} {unit.shown}" for _, unit in quoted]):
+        return confidence / 2, hop
     if confidence < MIN_WORDS:
         return confidence, "what is quoted holds too little of what was asked"
-    if replaced := _replaced(passages, quoted):
+    if replaced := _replaced(passages, quoted, shares):
         return confidence / 2, f"{replaced} is superseded, and the document in force was not found to say this"
     return confidence, ""
 
 
-def _replaced(passages: Sequence[Passage], quoted: Sequence[tuple[int, Unit]]) -> str:
-    """The title of a quoted document that another one replaced which is not quoted; empty for none."""
+def _replaced(passages: Sequence[Passage], quoted: Sequence[tuple[int, Unit]], shares: Sequence[float]) -> str:
+    """The title of a quoted document that another one replaced which is not quoted; empty for none.
+
+    Beside a quote of a document of its kind in force that holds as much of the question it misleads nobody.
+    """
     used = [passages[index] for index in dict.fromkeys(index for index, _ in quoted)]
+    best: dict[tuple[str, bool], float] = {}
+    for (index, _), share in zip(quoted, shares, strict=True):
+        key = (passages[index].document_type, bool(passages[index].metadata.get("superseded_by")))
+        best[key] = max(best.get(key, 0.0), share)
     for old in used:
-        if old.metadata.get("superseded_by") and not any(is_successor(other, old) for other in used):
+        alone = old.metadata.get("superseded_by") and not any(is_successor(other, old) for other in used)
+        if alone and best.get((old.document_type, False), 0.0) < best[old.document_type, True]:
             return old.title
     return ""
 
@@ -133,10 +145,12 @@ def _names_nowhere(question: str, passages: Sequence[Passage], quoted: Sequence[
     text = " ".join(f"{p.title} {' '.join(p.heading_path)} {p.text} {p.path} {p.metadata}" for p in used)
     said = " ".join([*(f"{p.title} {' '.join(p.heading_path)}" for p in used), *(unit.shown for _, unit in quoted)])
     flat, stems, spoken = plain(text), set(content_words(text)), set(content_words(said))
+    found = Found.of(passages)
     return [
         name
         for name in dict.fromkeys(find_names(question))
-        if not contains_name(flat, name)
+        if not found.speaks_of(flat, name)
+        and not found.is_house(name)
         and not set(content_words(name)) <= (spoken if len(name.split()) > 1 else stems)
     ]
 

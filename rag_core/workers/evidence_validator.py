@@ -23,6 +23,10 @@ MIN_AGREEMENT = 0.55
 MIN_ASKED = 0.6
 # Documents that tell what happened once; what they measured then contradicts no rule and no other event.
 _EVENTS = frozenset({"incident", "postmortem"})
+# Words of a question that say how it asks.
+_ASKING = frozenset(
+    content_words("must may can should shall need quickly quick soon fast long often many much far late allowed take")
+)
 _IDENTIFIER = re.compile(r"\b[A-Z]{2,}-\d[\d-]*\b")
 _PARTY = re.compile(r"\b(?:with|for|to|between)\s+((?:[A-Z][\w&.-]*\s*)+)")
 # Units of things that are counted or measured from zero; a margin or a change can be negative, these cannot.
@@ -224,11 +228,17 @@ def validate_passages(question: str, passages: Sequence[Passage]) -> list[Findin
                 Finding(
                     code="contradiction",
                     severity="warning",
-                    message=f"{first.title} says {difference[0]}, {second.title} says {difference[1]}",
+                    message=f"{_titled(first)} says {difference[0]}, {_titled(second)} says {difference[1]}",
                     marker=first.marker or None,
                 )
             )
     return found
+
+
+def _titled(passage: Passage) -> str:
+    """The title with the document's day, and whether it is superseded: which of two holds is to be seen."""
+    state = ", ".join(filter(None, (document_day(passage), "superseded" if is_superseded(passage) else "")))
+    return f"{passage.title} ({state})" if state else passage.title
 
 
 def contradiction(question: str, first: Passage, second: Passage) -> tuple[str, str] | None:
@@ -241,11 +251,13 @@ def contradiction(question: str, first: Passage, second: Passage) -> tuple[str, 
     """
     if _of_its_own(question, first, second) or _of_its_own(question, second, first):
         return None
-    asked = set(content_words(question))
-    # Where both say 40 connections, one of 36 and one of 300 are of something else.
-    agreed = _agreed(_sentences(first), _sentences(second))
+    asked = set(content_words(question)) - _ASKING
     for one in _sentences(first):
         for other in _sentences(second):
+            # Where both say 40 connections, one of 36 and one of 300 are of something else; but not where what they
+            # agree on is further from the question than these two are.
+            near = min(len(_subject(one) & asked), len(_subject(other) & asked))
+            agreed = _agreed(_near(first, asked, near), _near(second, asked, near))
             values = _different_values(one, other, agreed)
             if values is None:
                 continue
@@ -268,6 +280,11 @@ def _of_its_own(question: str, one: Passage, other: Passage) -> bool:
         return True
     text = f"{question} {other.title} {other.text}"
     return any(party.strip() not in text for party in _PARTY.findall(one.title))
+
+
+def _near(passage: Passage, asked: set[str], least: int) -> list[str]:
+    """Sentences of the quotes that hold at least so many of the words asked."""
+    return [sentence for sentence in _sentences(passage) if len(_subject(sentence) & asked) >= least]
 
 
 def _sentences(passage: Passage) -> list[str]:

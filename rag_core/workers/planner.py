@@ -26,6 +26,7 @@ from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.describe import describe_query
 from rag_core.semantics.match import Match, Matcher
 from rag_core.semantics.values import ValueIndex
+from rag_core.workers.asks import asks_price
 from rag_core.workers.clauses import (
     Clause,
     asks_series,
@@ -119,6 +120,11 @@ class Planner:
         if whole.complete and (explained or not any(clause.asks_documents for clause in asked)):
             only: list[Step] = [self._sql_step("s1", whole)]
             return self._plan(question, run_date, only, _strategy(only), read_so=whole.assumptions), Usage()
+        if len(asked) == 1 and asks_price(question) and whole.ambiguous and not whole.unmatched:
+            # What a thing costs stands in documents, by the word price; where it does not, the figure is asked back.
+            task = asked[0].text
+            price: list[Step] = [SearchStep(step_id="d1", task=task, query=f"{task} price", top=SEARCH_TOP)]
+            return self._plan(question, run_date, price, "documents", clarification=ask_back(whole)), Usage()
         read_so: list[str] = []
         steps, unmatched, clarification = self._read_by_clause(question, run_date, whole, read_so)
         # What asks for documents by its own words goes there; for the rest a router knows better than a guess.

@@ -17,6 +17,7 @@ from rag_core.connectors.base import Embedder
 from rag_core.datamodel.evidence import Passage
 from rag_core.retrieval.tokens import tokenize
 from rag_core.workers.asks import asks_cause, fit, holds_cause, is_byline
+from rag_core.workers.subjects import about_others, rows_of_others
 from rag_core.workers.units import Unit, split_units
 from rag_core.workers.wording import asked_words, pairs, quote_words
 from rag_core.workers.words import find_names
@@ -25,6 +26,11 @@ from rag_core.workers.words import find_names
 OWN_WORDS, HEADING_WORDS, MEANING, MEANING_UNDER_HEADING, KIND, PASSAGE, NEIGHBOUR = 0.7, 0.3, 0.4, 0.6, 0.5, 0.3, 0.1
 # Share of the best score that a further quote must reach; a cause is told in several sentences of one document.
 NEXT_BEST, NEXT_CAUSE = 0.6, 0.4
+# Of the words that the quote with most of them holds, the share that a further quote must hold: more where it lacks the
+# kind of thing asked for, and from the fourth on where it does not come near to the best one. What this leaves out of
+# the sample's further quotes, and how little of it an answer needs, stands in docs/evaluation.md.
+HELD, HELD_UNFIT, HELD_LATE, UNFIT = 0.4, 0.7, 0.5, 0.3
+FEW, AFTER_FEW = 3, 0.75
 # Words that only say what the question is about weigh so much of those that say what is asked.
 CONTEXT, MOST_CONTEXT = 0.4, 0.7
 # Neighbouring words of the question that stand side by side in a unit too.
@@ -77,12 +83,14 @@ def best_quotes(
         limit: most quotes.
         floor: least score; nothing above it gives an empty list.
     """
-    units = quotable_units(passages)
+    units = units_about(question, passages)
     if not units:
         return []
     quotes = _scored(question, context, passages, units, embedder)
     quotes.sort(key=lambda quote: (-quote.score, quote.passage, quote.unit.order))
     kept: list[Quote] = []
+    fits: list[float] = []
+    told_on = bool(context) and asks_cause(question)
     for quote in quotes:
         if quote.score < floor or (kept and quote.score < NEXT_CAUSE * kept[0].score):
             break
@@ -90,10 +98,31 @@ def best_quotes(
             continue
         if any(_same(quote.unit.shown, other.unit.shown) for other in kept):
             continue
+        kind = fit(question, quote.unit.shown, listed=quote.unit.kind == "item")
+        if kept and not told_on and not _adds(quote, kind, kept, fits):
+            continue
         kept.append(quote)
+        fits.append(kind)
         if len(kept) == limit:
             break
     return kept
+
+
+def _adds(quote: Quote, kind: float, kept: Sequence[Quote], fits: Sequence[float]) -> bool:
+    """Whether a further quote holds enough of the question beside those that hold the kind asked for as well as it."""
+    most = max((other.held for other, fitting in zip(kept, fits, strict=True) if fitting > kind - UNFIT), default=0.0)
+    if kind <= max(fits) - UNFIT:
+        return quote.held >= HELD_UNFIT * max(other.held for other in kept)
+    late = len(kept) >= FEW and quote.score < AFTER_FEW * kept[0].score
+    return quote.held >= (HELD_LATE if late else HELD) * most
+
+
+def units_about(question: str, passages: Sequence[Passage]) -> list[tuple[int, Unit]]:
+    """The quotable units without those of documents and rows about somebody else than the question names."""
+    others = about_others(question, passages)
+    units = [(index, unit) for index, unit in quotable_units(passages) if passages[index].document_id not in others]
+    rows = rows_of_others(question, passages, units)
+    return [item for at, item in enumerate(units) if at not in rows]
 
 
 def quotable_units(passages: Sequence[Passage]) -> list[tuple[int, Unit]]:

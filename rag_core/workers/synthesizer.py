@@ -124,6 +124,8 @@ def document_blocks(passages: Sequence[Passage], findings: Sequence[Finding], *,
         lead = "The documents contradict each other: " + "; ".join(finding.message for finding in disputed) + "."
         if len({precedence(passage)[:2] for passage in quoted}) > 1:
             lead += " What is in force comes first."
+        elif len({document_day(passage) for passage in quoted}) > 1:
+            lead += " The newer one comes first."
     claims = []
     named = named or bool(disputed) or any(is_superseded(passage) for passage in quoted)
     for passage in quoted:

@@ -13,9 +13,11 @@ from rag_core.workers.asks import asks_cause, new_names
 from rag_core.workers.causes import tell_cause
 from rag_core.workers.clauses import read_clauses
 from rag_core.workers.confidence import doubt_quotes, names_missing
-from rag_core.workers.evidence_validator import is_successor
+from rag_core.workers.evidence_validator import contradiction, is_successor
 from rag_core.workers.outcome import StepOutcome
 from rag_core.workers.quotes import best_quotes, quotable_units
+from rag_core.workers.steps import tell_step
+from rag_core.workers.subjects import about_others, unspoken
 from rag_core.workers.units import Unit
 
 MAX_QUOTES = 5
@@ -44,6 +46,9 @@ class VectorWorker:
             unfiltered = self._search(step, {})
             if not unfiltered.null_signal:
                 found = unfiltered.model_copy(update={"detail": {**unfiltered.detail, "filters_dropped": True}})
+        if not found.null_signal and (unknown := self._unknown(step, found)):
+            reason = f"no document speaks of {unknown}"
+            found = found.model_copy(update={"null_signal": True, "reason": reason, "passages": ()})
         if not found.null_signal and asks_why(step):
             found = self._with_rest(step, found)
         passages, confidence, doubt = pick_quotes(step, found)
@@ -53,6 +58,17 @@ class VectorWorker:
             attempt=attempt,
             search=found.model_copy(update={"passages": passages, "detail": detail}),
         )
+
+    def _unknown(self, step: SearchStep, found: SearchOutcome) -> str:
+        """The first name that the step asks about and that stands in no document, empty for none.
+
+        What was found for the question may lack a name that stands elsewhere, so the name itself is searched for.
+        """
+        for name in unspoken(step.task, found.passages):
+            named = self._search(step.model_copy(update={"query": name}), {})
+            if name in unspoken(step.task, named.passages):
+                return name
+        return ""
 
     def _with_rest(self, step: SearchStep, found: SearchOutcome) -> SearchOutcome:
         """What was found, and the rest of the document that tells the cause.
@@ -114,6 +130,8 @@ def _choose(
         told = tell_cause(task, context, passages, quotable_units(passages), limit=MAX_CAUSES)
         if told is not None:
             return list(told.units), told.about, told.doubt
+    if step := tell_step(task, passages):
+        return step, *doubt_quotes(task, passages, step, context)
     quotes = best_quotes(task, passages, context=context, embedder=embedder, limit=MAX_QUOTES)
     if context and not asks_cause(task):
         quotes = [quote for quote in quotes if quote.asked]  # what is of the context alone answers nothing
@@ -121,7 +139,9 @@ def _choose(
     if names_missing(task, chosen, context):
         chosen = _with_name(task, context, passages, chosen)
     chosen += _successors(task, context, passages, chosen)
-    return chosen, *doubt_quotes(task, passages, chosen, context)
+    # What is quoted to be contradicted needs no other one in force.
+    confidence, doubt = doubt_quotes(task, passages, chosen, context)
+    return [*chosen, *_disputing(task, context, passages, chosen)], confidence, doubt
 
 
 def _with_name(
@@ -156,6 +176,28 @@ def _successors(
         ]
         for quote in best_quotes(task, [passages[at] for at in places], context=context, limit=1, floor=MIN_SUCCESSOR):
             found.append((places[quote.passage], quote.unit))
+    return found
+
+
+def _disputing(
+    task: str, context: str, passages: Sequence[Passage], chosen: Sequence[tuple[int, Unit]]
+) -> list[tuple[int, Unit]]:
+    """The best sentence of another document where it gives another value for what the first quote tells."""
+    if not chosen:
+        return []
+    index, first = chosen[0]
+    told = passages[index].model_copy(update={"quotes": (first.verbatim,)})
+    quoted = {passages[at].document_id for at, _ in chosen}
+    others = about_others(task, passages)
+    found: list[tuple[int, Unit]] = []
+    for document in dict.fromkeys(passage.document_id for passage in passages):
+        if document in quoted or document in others:
+            continue
+        places = [at for at, passage in enumerate(passages) if passage.document_id == document]
+        for quote in best_quotes(task, [passages[at] for at in places], context=context, limit=1, floor=MIN_SUCCESSOR):
+            other = passages[places[quote.passage]].model_copy(update={"quotes": (quote.unit.verbatim,)})
+            if contradiction(task, told, other) is not None:
+                found.append((places[quote.passage], quote.unit))
     return found
 
 

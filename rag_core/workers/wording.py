@@ -53,7 +53,7 @@ _ASKING = frozenset(
         """cause caused causes reason reasons explain explains explained explanation drive drives drove driven
     behind start started rise rose fall fell increase decrease change changed drop dropped jump jumped develop developed
     compare compared differ differs many much long often stand stands happen happens happened name state says tell
-    give given show list""",
+    give given show list must quickly quick soon fast""",
     )
 )
 

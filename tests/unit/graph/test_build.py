@@ -86,7 +86,8 @@ def test_figure_and_cause_are_asked_side_by_side(tmp_path: Path) -> None:
 def test_contradictions_show_what_is_in_force_first_and_say_so(tmp_path: Path) -> None:
     answer = ask(tmp_path, "How long are service metrics kept at full resolution?")
     assert answer.text.index("90 days. [D1]") < answer.text.index("30 days. [D2]")
-    assert "Retention standard says 90 days, Old pipeline note says 30 days" in answer.text
+    told = "Retention standard (2026-02-02) says 90 days, Old pipeline note (2024-02-02, superseded) says 30 days"
+    assert told in answer.text
     assert "(2024-02-02, superseded)" in answer.text
     assert {finding.code for finding in answer.findings} == {"contradiction", "superseded"}
 

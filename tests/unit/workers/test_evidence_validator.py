@@ -107,7 +107,7 @@ def test_documents_that_give_another_value_for_the_same_contradict() -> None:
     second = quoted("Metrics are kept for 30 days at full resolution and are then deleted.", "Pipeline")
     assert contradiction("How long are service metrics kept?", first, second) == ("90 days", "30 days")
     (finding,) = validate_passages("How long are service metrics kept?", [first, second])
-    assert finding.message == "Standard says 90 days, Pipeline says 30 days"
+    assert finding.message == "Standard (2026-02-02) says 90 days, Pipeline says 30 days"
 
 
 def test_documents_that_agree_or_speak_of_other_things_do_not() -> None:
@@ -175,3 +175,43 @@ def test_a_zero_over_rows_of_which_not_all_may_be_seen_says_so() -> None:
     limited = zero.model_copy(update={"result": zero.result.model_copy(update={"row_limited": ("main.orders",)})})
     assert [item.code for item in validate_sql(limited, may_be_empty=True)] == ["row_limited"]
     assert validate_sql(zero, may_be_empty=True) == []
+
+
+RULE = passage(
+    "On-call acknowledges every page within 5 minutes.\nFor a grave fault a commander is named within 15 minutes.",
+    title="Rule",
+    document_type="standard",
+    metadata={"date": "2026-01-12"},
+    quotes=(
+        "On-call acknowledges every page within 5 minutes.",
+        "For a grave fault a commander is named within 15 minutes.",
+    ),
+)
+GUIDE = passage(
+    "Acknowledge a page within 15 minutes, then open the runbook.",
+    marker="D2",
+    title="Guide",
+    rank=2,
+    metadata={"date": "2025-02-10"},
+    quotes=("Acknowledge a page within 15 minutes, then open the runbook.",),
+)
+
+
+@pytest.mark.parametrize(
+    "question", ["How quickly must a page be acknowledged?", "Within how many minutes must a page be acknowledged?"]
+)
+def test_what_two_documents_agree_on_beside_the_question_hides_no_contradiction(question: str) -> None:
+    assert contradiction(question, RULE, GUIDE) == ("5 minutes", "15 minutes")
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ("current", "Rule (2026-01-12) says 5 minutes, Guide (2025-02-10) says 15 minutes"),
+        ("superseded", "Rule (2026-01-12) says 5 minutes, Guide (2025-02-10, superseded) says 15 minutes"),
+    ],
+)
+def test_a_contradiction_says_of_when_each_is_and_which_is_superseded(status: str, told: str) -> None:
+    other = GUIDE.model_copy(update={"metadata": {**GUIDE.metadata, "status": status}})
+    found = validate_passages("How quickly must a page be acknowledged?", [RULE, other])
+    assert [item.message for item in found if item.code == "contradiction"] == [told]
