@@ -30,7 +30,8 @@ class KnownDocument:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Each file found is in exactly one of `unchanged`, `still_failing`, `moved` (with the document that it was) and
-    `work`; `gone` are documents under the roots that no file stands for any more.
+    `work` (new, changed, or failed before by no fault of its own); `gone` are documents under the roots that no file
+    stands for any more.
     """
 
     unchanged: tuple[tuple[KnownDocument, SourceFile], ...]
@@ -42,6 +43,10 @@ class Comparison:
 
 # States that follow from the bytes: the same bytes end in them again, so trying once more is useless.
 SETTLED_STATES = frozenset({"empty", "no_text", "encrypted", "corrupt", "too_large", "unsupported"})
+# Stage at which a quarantined document's own bytes are to blame: it is tried again by name, or when it changes.
+_SETTLED_STAGE = "convert"
+# Stage of a document that lacks chunks for which the embedding model gave no usable vector.
+_UNEMBEDDED_STAGE = "embed"
 # States whose document can be searched.
 SEARCHABLE_STATES = frozenset({"ok", "partial"})
 
@@ -83,9 +88,9 @@ def compare(
         document = by_id.get(key)
         if document is None or not _same(document, file, pipeline_version):
             work.append(file)
-        elif document.state in SETTLED_STATES:
+        elif _is_settled(document):
             failing.append((document, file))
-        elif document.state in SEARCHABLE_STATES:
+        elif document.state in SEARCHABLE_STATES and document.stage != _UNEMBEDDED_STAGE:
             unchanged.append((document, file))
         else:
             work.append(file)
@@ -118,6 +123,11 @@ def _pair_moves(
         else:
             rest.append(file)
     return moved, rest, [document for document in gone if document.document_id not in taken]
+
+
+def _is_settled(document: KnownDocument) -> bool:
+    """Whether trying the same bytes again is useless; what the machine, a model or a check did may end otherwise."""
+    return document.state in SETTLED_STATES or (document.state == "quarantined" and document.stage == _SETTLED_STAGE)
 
 
 def _same(document: KnownDocument, file: SourceFile, pipeline_version: str) -> bool:

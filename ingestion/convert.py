@@ -6,8 +6,9 @@ CSV and XLSX have readers of their own, because Docling was measured to lose som
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -49,36 +50,49 @@ class _Draft:
     """Whether the first heading may be the title; the keys of a configuration are none."""
 
 
-def convert(file: SourceFile, *, limits: ConversionLimits, password: str | None = None) -> ConvertedDocument:
+def convert(
+    file: SourceFile,
+    *,
+    limits: ConversionLimits,
+    password: str | None = None,
+    on_read: Callable[[str, int], None] | None = None,
+) -> ConvertedDocument:
     """Reads a file into blocks and what it states of itself.
 
-    Never raises for what is in a file: every outcome is a state, with the reason. Errors of the machine (a file that
-    vanished, no memory) end in the state quarantined.
+    The file is read once: what is stored of it is of one moment, whoever writes to it meanwhile, and `content_hash`
+    tells of which. Never raises for what is in a file: every outcome is a state, with the reason. A file that cannot be
+    read (it vanished, say) ends in the state quarantined at stage `machine`.
 
     Args:
         file: a file as discovered.
         limits: bounds on rows, pages, characters and unpacked bytes.
         password: opens locked PDFs.
+        on_read: told the hash and size of what was read before anything is made of it.
     """
     try:
-        draft = _read(file, limits, password)
-    except ConversionFault as fault:
-        return ConvertedDocument(fault.state, _stem(file), converter=_nightshift(""), reason=fault.reason)
+        data = file.path.read_bytes()
     except OSError as error:
         reason = f"the file cannot be read ({error.strerror or type(error).__name__})"
-        return ConvertedDocument("quarantined", _stem(file), converter=_nightshift(""), reason=reason)
-    return _finish(file, draft, limits)
+        return ConvertedDocument("quarantined", _stem(file), converter=_nightshift(""), reason=reason, stage="machine")
+    digest = hashlib.sha256(data).hexdigest()
+    if on_read is not None:
+        on_read(digest, len(data))
+    try:
+        document = _finish(file, _read(file, data, limits, password), limits)
+    except ConversionFault as fault:
+        document = ConvertedDocument(fault.state, _stem(file), converter=_nightshift(""), reason=fault.reason)
+    return replace(document, content_hash=digest, size=len(data))
 
 
-def _read(file: SourceFile, limits: ConversionLimits, password: str | None) -> _Draft:
-    if file.path.stat().st_size == 0:
+def _read(file: SourceFile, data: bytes, limits: ConversionLimits, password: str | None) -> _Draft:
+    if not data:
         raise ConversionFault("empty", "the file has no bytes")
-    kind = detect_binary(file.path)
+    kind = detect_binary(data)
     if kind == "pdf":
-        return _read_pdf(file, limits, password)
+        return _read_pdf(data, limits, password)
     if kind is not None:
-        return _read_office(file, kind, limits)
-    text, warnings = decode_text(file.path.read_bytes())
+        return _read_office(data, kind, limits)
+    text, warnings = decode_text(data)
     if len(text) > limits.max_characters:
         raise ConversionFault("too_large", f"{len(text)} characters, the limit is {limits.max_characters}")
     # Readers put a replacement character for NUL, or take the text for something else.
@@ -111,18 +125,18 @@ def _read_text(text: str, name: str, kind: Format, limits: ConversionLimits) -> 
     return _Draft(blocks, _nightshift(kind), stated, "frontmatter", warnings, titled=False)
 
 
-def _read_office(file: SourceFile, kind: Format, limits: ConversionLimits) -> _Draft:
-    check_inflated(file.path, limits.max_inflated_bytes)
+def _read_office(data: bytes, kind: Format, limits: ConversionLimits) -> _Draft:
+    check_inflated(data, limits.max_inflated_bytes)
     if kind == "xlsx":
-        blocks, stated, warnings = sheets.read_xlsx(file.path, limits)
+        blocks, stated, warnings = sheets.read_xlsx(data, limits)
         return _Draft(blocks, _nightshift("openpyxl"), stated, "format", warnings)
-    blocks, warnings = office.read_with_docling(file.path.read_bytes(), kind)
-    stated = office.office_properties(file.path)
+    blocks, warnings = office.read_with_docling(data, kind)
+    stated = office.office_properties(data)
     return _Draft(blocks, _nightshift(office.docling_version()), stated, "format", warnings)
 
 
-def _read_pdf(file: SourceFile, limits: ConversionLimits, password: str | None) -> _Draft:
-    content = pdf.read_pages(file.path, limits, password)
+def _read_pdf(data: bytes, limits: ConversionLimits, password: str | None) -> _Draft:
+    content = pdf.read_pages(data, limits, password)
     converter = _nightshift(pdf.pdf_converter())
     warnings: tuple[str, ...] = ()
     blocks: list[Block] | None = None
@@ -132,7 +146,7 @@ def _read_pdf(file: SourceFile, limits: ConversionLimits, password: str | None) 
         if missing:
             warnings = (f"read from its lines, without layout models: {missing}",)
         else:
-            blocks, partial = pdf_models.read_with_models(file.path, limits.layout_models, password)
+            blocks, partial = pdf_models.read_with_models(data, limits.layout_models, password)
             converter = _nightshift(pdf_models.models_converter())
     if content.failed:
         partial = f"{len(content.failed)} of {content.count} pages cannot be read: {_listed(content.failed)}"
@@ -148,7 +162,7 @@ def _read_pdf(file: SourceFile, limits: ConversionLimits, password: str | None) 
     return _Draft(
         layout_blocks(content.pages, content.outline) if blocks is None else blocks,
         converter,
-        pdf.read_properties(file.path),
+        pdf.read_properties(data),
         warnings=warnings,
         pages=content.count,
         partial=partial,

@@ -47,7 +47,9 @@ class ConvertedDocument:
 
     `metadata` holds JSON values only; `origins` says for each key where the value came from (frontmatter, text,
     format, rule, source, model). `converter` names what converted it, with version. `reason` explains a state other
-    than ok.
+    than ok, `stage` says whether the bytes are to blame for it (convert) or the machine (machine), where the same bytes
+    may end otherwise. `content_hash` (SHA-256, hex) and `size` are those of the bytes that were read, empty and 0 where
+    none were.
     """
 
     state: DocumentState
@@ -59,6 +61,9 @@ class ConvertedDocument:
     converter: str = ""
     pages: int | None = None
     reason: str = ""
+    stage: Literal["convert", "machine"] = "convert"
+    content_hash: str = ""
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -87,8 +87,17 @@ class IsolatedConverter:
                     self._worker = _Worker(self._limits)
                 document = self._worker.convert(file, password)
             except _WorkerLost as lost:
+                digest, size = ("", 0) if self._worker is None else self._worker.read
                 self._stop()
-                return ConvertedDocument(lost.state, _stem(file), converter="nightshift", reason=lost.reason)
+                return ConvertedDocument(
+                    lost.state,
+                    _stem(file),
+                    converter="nightshift",
+                    reason=lost.reason,
+                    stage="machine" if lost.by_machine else "convert",
+                    content_hash=digest,
+                    size=size,
+                )
             except BaseException:
                 # Interrupted in the middle of an answer: the worker cannot be used again.
                 self._stop()
@@ -109,12 +118,13 @@ class IsolatedConverter:
 
 
 class _WorkerLost(Exception):
-    """The worker was killed or died while it had a document."""
+    """The worker was killed or died while it had a document. `by_machine`: the document need not be the cause."""
 
-    def __init__(self, state: DocumentState, reason: str) -> None:
+    def __init__(self, state: DocumentState, reason: str, *, by_machine: bool = False) -> None:
         super().__init__(reason)
         self.state = state
         self.reason = reason
+        self.by_machine = by_machine
 
 
 class _Worker:
@@ -122,6 +132,8 @@ class _Worker:
 
     def __init__(self, limits: ConversionLimits) -> None:
         self._limits = limits
+        self.read: tuple[str, int] = ("", 0)
+        """Hash and size of what the worker read of the document that it has, empty and 0 before."""
         code = f"import sys; sys.path[:] = {sys.path!r}; from ingestion.isolate import serve; serve()"
         self._process = subprocess.Popen(
             [sys.executable, "-c", code],
@@ -147,8 +159,14 @@ class _Worker:
 
     def convert(self, file: SourceFile, password: str | None) -> ConvertedDocument:
         request = {**asdict(file), "root": os.fspath(file.root), "path": os.fspath(file.path)}
+        self.read = ("", 0)
         self._send({"file": request, "password": password})
-        return _document(self._receive(self._limits.seconds))
+        answer = self._receive(self._limits.seconds)
+        if "read" in answer:
+            digest, size = answer["read"]
+            self.read = (str(digest), int(size))
+            answer = self._receive(self._limits.seconds)
+        return _document(answer)
 
     def resident_bytes(self) -> int:
         """Memory that the worker holds, 0 where the system does not tell."""
@@ -196,15 +214,19 @@ class _Worker:
                 raise self._died()
             # On a busy machine other processes' work is no fault of the document.
             passed = time.monotonic() - started
-            if passed > seconds * _PATIENCE or passed - (self._waited() - idle) > seconds:
-                raise _WorkerLost("quarantined", f"the conversion took longer than {seconds:g} seconds and was stopped")
+            spent = passed - (self._waited() - idle) > seconds
+            if spent or passed > seconds * _PATIENCE:
+                reason = f"the conversion took longer than {seconds:g} seconds and was stopped"
+                raise _WorkerLost("quarantined", reason, by_machine=not spent)
             if self.resident_bytes() > most:
                 raise _WorkerLost("too_large", f"the conversion needs more than {self._limits.memory_megabytes} MB")
 
     def _died(self) -> _WorkerLost:
         code = self._process.wait()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return _WorkerLost("quarantined", f"the converter crashed on this file ({how})")
+        # A parser that fails on a file does not end so: the system takes memory back, or somebody stops the process.
+        ended = -code in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+        return _WorkerLost("quarantined", f"the converter crashed on this file ({how})", by_machine=ended)
 
 
 class _Pipe:
@@ -267,8 +289,16 @@ def serve() -> None:
     while (request := _read_message(requests)) is not None:
         fields = request["file"]
         file = SourceFile(**{**fields, "root": Path(fields["root"]), "path": Path(fields["path"])})
+        read: tuple[str, int] = ("", 0)
+
+        def tell(digest: str, size: int) -> None:
+            nonlocal read
+            read = (digest, size)
+            # At once, so that a parser that does not come back leaves known what it was given.
+            _write_message(answers, {"read": read})
+
         try:
-            document = convert(file, limits=limits, password=request["password"])
+            document = convert(file, limits=limits, password=request["password"], on_read=tell)
         except MemoryError:
             reason = f"the conversion needs more than {limits.memory_megabytes} MB"
             document = ConvertedDocument("too_large", _stem(file), converter="nightshift", reason=reason)
@@ -276,7 +306,7 @@ def serve() -> None:
             text = " ".join(str(error).split())[:300].encode("ascii", "replace").decode("ascii")
             reason = f"the converter failed ({type(error).__name__}: {text})"
             document = ConvertedDocument("quarantined", _stem(file), converter="nightshift", reason=reason)
-        _write_message(answers, asdict(document))
+        _write_message(answers, asdict(replace(document, content_hash=read[0], size=read[1])))
 
 
 def _limit_memory(megabytes: int) -> None:

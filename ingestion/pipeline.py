@@ -45,6 +45,7 @@ logger = logging.getLogger(__name__)
 
 # Listed but no documents: telling them one by one would bury what matters.
 _QUIET_SKIPS = frozenset({"hidden", "excluded"})
+_UNTRIED = "; unchanged, so not tried again: `nightshift documents retry ID` does it"
 _FAILING_SKIPS = frozenset({"too_large", "unreadable", "broken_link"})
 
 
@@ -149,7 +150,7 @@ def plan_ingest(
         move_document(store, document.document_id, file, run_id)
     _update_locations(store, [*comparison.unchanged, *comparison.still_failing])
     failing = tuple(
-        runs.FailedDocument(document.path, document.state, document.stage, document.reason)
+        runs.FailedDocument(document.path, document.state, document.stage, document.reason + _UNTRIED)
         for document, _ in comparison.still_failing
     ) + tuple(
         runs.FailedDocument(skip.relative_path, skip.reason, "discover", skip.detail)

@@ -159,10 +159,12 @@ class DocumentWorker:
 
     def _prepare(self, file: SourceFile, converter: Converter) -> _Prepared:
         started = time.monotonic()
-        stage = "convert"
+        # Where the converter cannot even be asked the document is not to blame.
+        stage = "machine"
         document: ConvertedDocument | None = None
         try:
             document = converter.convert(file)
+            file, document = _as_read(file, document)
             stage = "enrich"
             document = enrich(document, file, self._rules.enrichment)
             described = True
@@ -191,7 +193,9 @@ class DocumentWorker:
         for each in prepared:
             each.embeddings, computed = computed, 0
             if not each.usable:
-                stage, reason = each.fault or ("convert", each.document.reason if each.document else "no document")
+                stage, reason = each.fault or (
+                    (each.document.stage, each.document.reason) if each.document else ("machine", "no document")
+                )
                 self._fail(each, stage, reason)
         ready = [self._ready(each, embedded) for each in good]
         share = (time.monotonic() - started) / max(len(good), 1)
@@ -251,6 +255,18 @@ def grouped(files: Sequence[SourceFile]) -> Iterator[list[SourceFile]]:
         size += file.size
     if group:
         yield group
+
+
+def _as_read(file: SourceFile, document: ConvertedDocument) -> tuple[SourceFile, ConvertedDocument]:
+    """The file as the converter read it, which is what the document is kept under: it may have changed since listed."""
+    if document.content_hash in ("", file.content_hash):
+        return file, document
+    logger.info("%s changed while it was read; what was read is stored", file.relative_path)
+    warnings = (*document.warnings, "the file changed between its listing and its reading; this is what was read")
+    return (
+        replace(file, content_hash=document.content_hash, size=document.size),
+        replace(document, warnings=warnings),
+    )
 
 
 def _with_vectors(each: _Prepared, embedded: frozenset[bytes]) -> tuple[list[PreparedChunk], int]:

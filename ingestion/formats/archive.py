@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 import zlib
-from pathlib import Path
 
 from ingestion.errors import ConversionFault
 
@@ -12,7 +12,7 @@ _BLOCK = 1024 * 1024
 _MAX_ENTRIES = 20_000
 
 
-def check_inflated(path: Path, max_bytes: int) -> None:
+def check_inflated(data: bytes, max_bytes: int) -> None:
     """Unpacks every part of the archive into nothing, counting.
 
     The sizes that an archive declares are its author's claim; only what really comes out is bounded. Raises
@@ -20,7 +20,7 @@ def check_inflated(path: Path, max_bytes: int) -> None:
     """
     total = 0
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
             if len(entries) > _MAX_ENTRIES:
                 raise ConversionFault("too_large", f"{len(entries)} parts in the archive, the limit is {_MAX_ENTRIES}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import io
 import json
 import re
 import zipfile
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Literal
 
 from ingestion.errors import ConversionFault
@@ -45,19 +46,18 @@ _NOT_WESTERN = re.compile(
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
-def detect_binary(path: Path) -> Format | None:
+def detect_binary(data: bytes) -> Format | None:
     """The format of a binary document, or None where the file is text.
 
     Raises ConversionFault: unsupported for other binaries, encrypted for locked Office files, corrupt for broken ones.
     """
-    with path.open("rb") as stream:
-        start = stream.read(8192)
+    start = data[:8192]
     if b"%PDF-" in start[:1024]:
         return "pdf"
     if start.startswith(b"PK\x03\x04") or start.startswith(b"PK\x05\x06"):
-        return _office_format(path)
+        return _office_format(data)
     if start.startswith(_OLE_MAGIC):
-        if _ENCRYPTED_STREAM in path.read_bytes():
+        if _ENCRYPTED_STREAM in data:
             raise ConversionFault("encrypted", "the Office file is locked with a password")
         raise ConversionFault("unsupported", "an Office format from before 2007; save it as docx, pptx or xlsx")
     if start.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
@@ -77,9 +77,9 @@ def _looks_binary(start: bytes) -> bool:
     return controls > max(4, len(start) // 50)
 
 
-def _office_format(path: Path) -> Format:
+def _office_format(data: bytes) -> Format:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise ConversionFault("corrupt", f"the archive of the Office file cannot be read ({error})") from None

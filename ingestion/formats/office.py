@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError, fromstring
 
@@ -231,10 +230,10 @@ def _cell_text(cell: Any, document: Any) -> str:
     return html.unescape(_EMPHASIS.sub(r"\2", text)).replace("\\_", "_")
 
 
-def office_properties(path: Path) -> dict[str, Any]:
+def office_properties(data: bytes) -> dict[str, Any]:
     """What `docProps/core.xml` of an Office file states: title, author, subject, keywords, language, date."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
             root = fromstring(archive.read("docProps/core.xml"))
     except (KeyError, ParseError, ValueError, zipfile.BadZipFile):
         return {}

@@ -7,12 +7,12 @@ tables, keeps one page in memory, and lets a page that fails be named while the 
 from __future__ import annotations
 
 import base64
+import io
 import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from ingestion.config import ConversionLimits
@@ -50,7 +50,7 @@ class PdfContent:
     outline: Mapping[str, int]
 
 
-def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> PdfContent:
+def read_pages(data: bytes, limits: ConversionLimits, password: str | None) -> PdfContent:
     """Pages with their lines of text and ruling lines.
 
     Raises ConversionFault: encrypted (no or a wrong password), corrupt, too_large (pages), or corrupt where no page at
@@ -58,9 +58,8 @@ def read_pages(path: Path, limits: ConversionLimits, password: str | None) -> Pd
     """
     from docling_parse.pdf_parser import ContentConfig, ContentLevel, DoclingPdfParser  # noqa: PLC0415 - heavy
 
-    data = path.read_bytes()
     try:
-        document = DoclingPdfParser(loglevel="fatal").load(path, password=password)
+        document = DoclingPdfParser(loglevel="fatal").load(io.BytesIO(data), password=password)
         count = document.number_of_pages()
     except RuntimeError:
         if _LOCK in data:
@@ -188,12 +187,11 @@ def has_damaged_stream(data: bytes) -> bool:
     return False
 
 
-def read_properties(path: Path) -> dict[str, Any]:
+def read_properties(data: bytes) -> dict[str, Any]:
     """Title, author, subject, keywords and date of the document information dictionary, where it stands in the clear.
 
     ISO 32000-1, 14.3.3. docling-parse gives only XMP, which many writers leave out.
     """
-    data = path.read_bytes()
     references = _INFO.findall(data)
     if not references or _LOCK in data:
         return {}

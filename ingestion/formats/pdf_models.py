@@ -6,6 +6,7 @@ fetched while a document is being read.
 
 from __future__ import annotations
 
+import io
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,12 +33,16 @@ def models_converter() -> str:
     return f"{docling_version()}, layout models"
 
 
-def read_with_models(path: Path, folder: Path, password: str | None) -> tuple[list[Block], str]:
+def read_with_models(data: bytes, folder: Path, password: str | None) -> tuple[list[Block], str]:
     """Blocks of a PDF as the models see it, and what they could not read of it (empty: nothing).
 
     Raises ConversionFault (corrupt) where Docling cannot read it at all.
     """
-    result = _converter(folder, password).convert(path, raises_on_error=False)
+    from docling.datamodel.base_models import DocumentStream  # noqa: PLC0415 - heavy
+
+    result = _converter(folder, password).convert(
+        DocumentStream(name="document.pdf", stream=io.BytesIO(data)), raises_on_error=False
+    )
     status = str(result.status.value)
     problems = ("; ".join(error.error_message for error in result.errors) or status).splitlines()[0][:300]
     if status not in ("success", "partial_success"):

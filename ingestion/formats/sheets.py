@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import repeat, zip_longest
-from pathlib import Path
 from typing import Any, Literal
 
 from ingestion.config import ConversionLimits
@@ -113,7 +112,7 @@ def _check(rows: int, cells: int, columns: int, limits: ConversionLimits) -> Non
         raise ConversionFault("too_large", f"more than {limits.max_columns} columns")
 
 
-def read_xlsx(path: Path, limits: ConversionLimits) -> tuple[list[Block], dict[str, Any], tuple[str, ...]]:
+def read_xlsx(data: bytes, limits: ConversionLimits) -> tuple[list[Block], dict[str, Any], tuple[str, ...]]:
     """The tables of each visible sheet below the sheet's name, the workbook's properties, and warnings.
 
     Sheets are streamed, so that memory follows the cells with values and not the addresses they stand at. A formula
@@ -124,14 +123,13 @@ def read_xlsx(path: Path, limits: ConversionLimits) -> tuple[list[Block], dict[s
     count = _Count(limits)
     blocks: list[Block] = []
     warnings: list[str] = []
-    # By stream: openpyxl would look at the name, which says nothing.
-    with path.open("rb") as stream, path.open("rb") as again, ExitStack() as opened:
+    with ExitStack() as opened:
         try:
-            values = openpyxl.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
+            values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
             opened.callback(values.close)
             formulas = None
-            if _has_formulas(path):
-                formulas = openpyxl.load_workbook(again, read_only=True, keep_links=False)
+            if _has_formulas(data):
+                formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
                 opened.callback(formulas.close)
             for sheet in values.worksheets:
                 if sheet.sheet_state != "visible":
@@ -147,9 +145,9 @@ def read_xlsx(path: Path, limits: ConversionLimits) -> tuple[list[Block], dict[s
             raise ConversionFault("corrupt", f"the workbook cannot be read ({reason})") from None
 
 
-def _has_formulas(path: Path) -> bool:
+def _has_formulas(data: bytes) -> bool:
     """Whether a sheet holds a formula, so that a second look for formulas without values is worth its time."""
-    with zipfile.ZipFile(path) as archive:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():
             if name.startswith("xl/worksheets/"):
                 with archive.open(name) as part:

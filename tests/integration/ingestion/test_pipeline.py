@@ -248,7 +248,7 @@ def test_a_document_that_crashes_a_stage_keeps_what_was_indexed_before(
         outcome = run()
     assert outcome.documents["indexed"] == 1
     (failed,) = outcome.documents_failed
-    assert (failed.path, failed.state, failed.stage) == ("disk.md", "quarantined", "convert")
+    assert (failed.path, failed.state, failed.stage) == ("disk.md", "quarantined", "machine")
     assert "disk.md" in paths(HybridSearch(store, words), "delete old logs")
     assert run().documents["indexed"] == 1
     assert "disk.md" not in paths(HybridSearch(store, words), "delete old logs")

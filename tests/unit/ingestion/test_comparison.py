@@ -19,9 +19,11 @@ def file(path: str, content: str, *, source: str = "docs", root: Path = ROOT) ->
     return SourceFile(source, root, root / path, path, 1, content)
 
 
-def known(path: str, content: str, *, state: str = "ok", version: str = VERSION, number: int = 1) -> KnownDocument:
+def known(
+    path: str, content: str, *, state: str = "ok", version: str = VERSION, number: int = 1, stage: str = ""
+) -> KnownDocument:
     key = document_id("docs", path)
-    return KnownDocument(number, key, "docs", path, str(ROOT / path), content, version, state, "", "")
+    return KnownDocument(number, key, "docs", path, str(ROOT / path), content, version, state, stage, "")
 
 
 def outcome(files: list[SourceFile], documents: list[KnownDocument], *, complete: bool = True):  # type: ignore[no-untyped-def]
@@ -91,15 +93,23 @@ def test_documents_outside_the_roots_are_not_gone() -> None:
     assert found.gone == ()
 
 
-def test_states_that_follow_from_the_bytes_are_not_tried_again() -> None:
-    found = outcome([file("a.pdf", "1")], [known("a.pdf", "1", state="encrypted")])
+@pytest.mark.parametrize("state", ["encrypted", "corrupt", "quarantined"])
+def test_states_that_follow_from_the_bytes_are_not_tried_again(state: str) -> None:
+    found = outcome([file("a.pdf", "1")], [known("a.pdf", "1", state=state, stage="convert")])
     assert len(found.still_failing) == 1
     assert found.work == ()
 
 
-def test_a_quarantined_document_is_tried_again() -> None:
-    found = outcome([file("a.pdf", "1")], [known("a.pdf", "1", state="quarantined")])
+@pytest.mark.parametrize("stage", ["machine", "enrich", "chunk", "embed", "quality", "index"])
+def test_what_the_document_is_not_to_blame_for_is_tried_again(stage: str) -> None:
+    found = outcome([file("a.pdf", "1")], [known("a.pdf", "1", state="quarantined", stage=stage)])
     assert [each.relative_path for each in found.work] == ["a.pdf"]
+
+
+@pytest.mark.parametrize(("stage", "again"), [("embed", True), ("convert", False)])
+def test_a_part_is_tried_again_where_the_embedding_model_lost_the_rest(stage: str, again: bool) -> None:
+    found = outcome([file("a.pdf", "1")], [known("a.pdf", "1", state="partial", stage=stage)])
+    assert (len(found.work), len(found.unchanged)) == ((1, 0) if again else (0, 1))
 
 
 def test_two_files_that_would_be_one_document_are_refused() -> None:

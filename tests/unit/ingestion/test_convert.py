@@ -158,7 +158,7 @@ def test_broken_locked_and_foreign_files_are_told_apart(tmp_path: Path, content:
 def test_a_file_that_vanished_is_quarantined(tmp_path: Path) -> None:
     file = SourceFile("docs", tmp_path, tmp_path / "gone.md", "gone.md", 5, "0" * 64)
     document = convert(file, limits=LIMITS)
-    assert document.state == "quarantined"
+    assert (document.state, document.stage) == ("quarantined", "machine")
     assert "cannot be read" in document.reason
 
 
