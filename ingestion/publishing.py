@@ -76,8 +76,10 @@ def _publish_or_refuse(store: Store, run_id: str, numbers: Sequence[int], versio
 
 def _publish(store: Store, run_id: str, numbers: Sequence[int], version_no: int) -> int:
     with store.connection() as connection:
-        row = connection.execute(statement("index/lock_index_state")).fetchone()
-        if row is None or row[1] != version_no:
+        connection.execute(statement("index/lock_index_state"))
+        # A statement of its own: the one that waited for the lock sees what was so before.
+        serving = connection.execute(statement("index/select_serving_version")).fetchone()
+        if serving is None or serving[0] != version_no:
             raise ConfigurationError("the index of another embedding model serves by now: plan a new ingest run")
         # Another run may have published some of them, or staged them anew, since they were listed.
         rows = connection.execute(statement("staging/select_documents"), {"staged": list(numbers)}).fetchall()

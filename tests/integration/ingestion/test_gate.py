@@ -15,8 +15,11 @@ from ingestion.config import IngestionRules
 from ingestion.documents import ConvertedDocument, SourceFile
 from ingestion.isolate import IsolatedConverter
 from ingestion.pipeline import finish_ingest, ingest, ingest_batch, judge_ingest, plan_ingest
+from ingestion.publishing import publish_documents
 from ingestion.retry import forget_version
+from ingestion.versions import ensure_version
 from rag_core.connectors.memory_embedder import WordHashEmbedder
+from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
 from rag_core.quality import validate
@@ -312,6 +315,41 @@ def test_work_for_another_model_is_not_published(
     assert ingest(store, other, [folder], rules=rules).documents["indexed"] == 1
     assert found(store, other, "turtle") == {"leader.md"}
     assert_consistent(store)
+
+
+def is_waiting(store: Store) -> bool:
+    """Whether a session of the store waits for another one's lock."""
+    with store.connection() as connection:
+        waiting = connection.execute(
+            "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
+        return waiting.fetchone() is not None
+
+
+def test_a_model_that_takes_over_while_publishing_waits_is_noticed(
+    store: Store, words: WordHashEmbedder, rules: IngestionRules, folder: Path
+) -> None:
+    run_id = stage(store, words, rules, folder)
+    judge_ingest(store, run_id, rules=rules)
+    version = ensure_version(store, words)
+    told: list[BaseException] = []
+
+    def publish() -> None:
+        try:
+            publish_documents(store, run_id, version_no=version.version_no)
+        except ConfigurationError as error:
+            told.append(error)
+
+    waiting = threading.Thread(target=publish)
+    with store.connection() as connection:
+        connection.execute(statement("index/lock_index_state"))
+        waiting.start()
+        while waiting.is_alive() and not is_waiting(store):
+            time.sleep(0.02)
+        connection.execute(statement("index/retire_serving_version"))
+    waiting.join()
+    assert len(told) == 1
+    assert list_documents(store) == []
 
 
 def test_a_retry_converts_again_what_was_staged(
