@@ -153,7 +153,8 @@ class OpenAIChatModel:
             messages = [
                 ("system", system),
                 ("user", user),
-                ("assistant", text[:2000] or "(nothing)"),
+                # Much of a reply that went round in circles would set it going again.
+                ("assistant", text[: 200 if problem == CUT_OFF else 2000] or "(nothing)"),
                 ("user", f"That reply cannot be used: {problem}. Reply again with the JSON object alone, kept short."),
             ]
         raise SpentFault(f"the chat model's output stayed unusable: {problem}", usage)

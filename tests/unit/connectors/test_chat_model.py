@@ -143,11 +143,13 @@ def test_malformed_output_ends_after_its_bound(endpoint: Endpoint) -> None:
 
 
 def test_a_reply_that_was_cut_off_counts_as_malformed(endpoint: Endpoint) -> None:
-    endpoint.says('{"sql_query": "SELECT', finish="length")
+    endpoint.says('{"sql_query": "SELECT' + " a AS a," * 200, finish="length")
     endpoint.says('{"sql_query": "SELECT 1", "confidence": 1}')
     thought, usage = model_at(endpoint).complete("rules", "question", Thought)
     assert thought.sql_query == "SELECT 1"
     assert usage.prompt_tokens == 200
+    # What went round in circles is not read back to it as a whole.
+    assert endpoint.requests[1]["messages"][2]["content"].count("AS a") < 30
 
 
 def test_rate_limits_and_server_errors_are_waited_for(endpoint: Endpoint) -> None:
