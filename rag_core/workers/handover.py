@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from rag_core.datamodel.evidence import SqlEvidence
-from rag_core.datamodel.plan import SearchStep
+from rag_core.datamodel.plan import SearchStep, SqlStep
 from rag_core.workers.outcome import StepOutcome, latest
 
 _SLOT = re.compile(r"\{(?P<step>\w+)\.first\}")
@@ -19,6 +19,12 @@ MAX_CHARACTERS = 120
 def first_of(step_id: str) -> str:
     """The slot for the name in the first row of a step's result."""
     return f"{{{step_id}.first}}"
+
+
+def ranks(step: SqlStep) -> bool:
+    """Whether the first row of a step's result is one that a question can mean by "the first one"."""
+    query = step.metric_query
+    return query is not None and query.order is not None and bool(query.dimensions)
 
 
 def fill_step(step: SearchStep, outcomes: Sequence[StepOutcome]) -> SearchStep:

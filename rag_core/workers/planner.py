@@ -47,7 +47,7 @@ from rag_core.workers.figure_asks import (
     with_change,
 )
 from rag_core.workers.halves import halved
-from rag_core.workers.handover import first_of
+from rag_core.workers.handover import first_of, ranks
 from rag_core.workers.reasoning import tell_readings, tell_sources
 
 SEARCH_TOP = 8
@@ -254,7 +254,7 @@ class Planner:
             text = f"{clause.text} {context}".strip() if context and not stands_alone(clause.text) else clause.text
             if not context and not alone and not stands_alone(clause.text):
                 text = question
-            leader = next((step for step in steps if step.kind == "sql" and _ranks(step)), None)
+            leader = next((step for step in steps if step.kind == "sql" and ranks(step)), None)
             needs: tuple[str, ...] = ()
             if leader is not None and names_leader(clause.text):
                 text, needs = f"{text} {first_of(leader.step_id)}", (leader.step_id,)
@@ -366,12 +366,6 @@ def spoken_values(model: SemanticModel) -> dict[str, str]:
         for value, words in sorted(dimension.values.items())
         if words and ("_" in value or value == words[0].lower())
     }
-
-
-def _ranks(step: SqlStep) -> bool:
-    """Whether the first row of a step's result is one that a question can mean by "the first one"."""
-    query = step.metric_query
-    return query is not None and query.order is not None and bool(query.dimensions)
 
 
 def plan_id(question: str, steps: Sequence[Step]) -> str:
