@@ -6,7 +6,16 @@ SET
     page = piece.page,
     kind = piece.kind,
     tokens = piece.tokens
-FROM
-    unnest(%(chunks)s::integer[], %(staged)s::bigint[], %(ordinals)s::integer[]) AS kept (chunk_no, staged_no, ordinal)
-INNER JOIN nightshift.staged_chunk AS piece ON kept.staged_no = piece.staged_no AND kept.ordinal = piece.ordinal
-WHERE chunk.chunk_no = kept.chunk_no
+FROM (
+    SELECT
+        kept.chunk_no,
+        kept.ordinal,
+        staged.heading_path,
+        staged.page,
+        staged.kind,
+        staged.tokens
+    FROM unnest(%(chunks)s::integer[], %(staged)s::bigint[], %(ordinals)s::integer[])
+        AS kept (chunk_no, staged_no, ordinal)
+    INNER JOIN nightshift.staged_chunk AS staged ON kept.staged_no = staged.staged_no AND kept.ordinal = staged.ordinal
+) AS piece
+WHERE chunk.chunk_no = piece.chunk_no
