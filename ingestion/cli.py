@@ -13,6 +13,7 @@ from rich.table import Table
 from ingestion.config import IngestionRules, load_rules
 from ingestion.documents import DocumentState
 from ingestion.eval_cli import retrieval_command, run_text_set
+from ingestion.export_names import export_names, write_export
 from ingestion.listing import list_documents
 from ingestion.progress import IngestProgress
 from ingestion.retry import find_retry_target, forget_version
@@ -119,15 +120,30 @@ def export_command(
 ) -> None:
     """Write the documents as Markdown with their enriched frontmatter."""
     with open_services() as services, services.store.connection() as connection:
+        listed = connection.execute(statement("documents/list_enriched")).fetchall()
         rows = connection.execute(statement("documents/select_enriched"), {"document_id": document_id}).fetchall()
     if document_id is not None and not rows:
         raise ConfigurationError(f"there is no document {document_id!r} with text")
-    written = [_write_export(target, source, path, enriched) for _, source, path, enriched in rows]
-    emit(
-        {"written": len(written), "files": written},
-        as_json=as_json,
-        render=lambda: console.print(f"{len(written)} files written below {target}", markup=False),
-    )
+    # Of all documents, so that a single one is written where all are and never over another.
+    names = export_names(listed)
+    written: list[str] = []
+    failed: list[dict[str, str]] = []
+    for key, _, path, enriched in rows:
+        try:
+            write_export(target, names[key], enriched)
+        except OSError as error:
+            failed.append({"path": path, "error": error.strerror or type(error).__name__})
+        else:
+            written.append(names[key].as_posix())
+
+    def render() -> None:
+        console.print(f"{len(written)} files written below {target}", markup=False)
+        for each in failed:
+            console.print(f"  {each['path']}: {each['error']}", markup=False)
+
+    emit({"written": len(written), "files": written, "failed": failed}, as_json=as_json, render=render)
+    if failed:
+        raise typer.Exit(1)
 
 
 def _ingest(
@@ -183,14 +199,3 @@ def _ingest(
     emit(asdict(outcome), as_json=as_json, render=render)
     if outcome.failed:
         raise typer.Exit(1)
-
-
-def _write_export(target: Path, source: str, path: str, enriched: str) -> str:
-    # Paths were made by a listing below a root, but they come from the database: none may leave the target.
-    relative = Path(source.replace("/", "_")) / (path if path.lower().endswith(".md") else f"{path}.md")
-    destination = (target / relative).resolve()
-    if not destination.is_relative_to(target.resolve()):
-        raise ConfigurationError(f"the document path {path!r} would leave {target}")
-    destination.parent.mkdir(parents=True, exist_ok=True)
-    destination.write_text(enriched, encoding="utf-8")
-    return relative.as_posix()

@@ -148,3 +148,28 @@ def test_the_steps_of_the_dag_do_what_the_command_does(
     assert check_scheduled_ingest(services, run["run_id"]) == {"passed": 0, "refused": 0}
     told = publish_scheduled_ingest(services, run["run_id"], prune=True)
     assert (told["documents"]["unchanged"], told["documents"]["removed"]) == (3, 1)
+
+
+def test_an_export_writes_each_document_and_names_what_it_could_not(
+    command: Command, folder: Path, tmp_path: Path
+) -> None:
+    (folder / "LICENSE").write_text("Free for walruses.\n", encoding="utf-8")
+    (folder / "LICENSE.md").write_text("# Licence\n\nFree for turtles.\n", encoding="utf-8")
+    long = "n" * 252 + ".md"
+    (folder / long).write_text("# Long\n\nA name.\n", encoding="utf-8")
+    command("ingest", str(folder))
+    target = tmp_path / "out"
+    code, told = command("documents", "export", str(target))
+    assert (code, told["written"], told["failed"]) == (0, 6, [])
+    texts = {name: (target / name).read_text(encoding="utf-8") for name in told["files"]}
+    assert len(texts) == 6
+    assert "turtles" in texts["docs/LICENSE.md"]
+    (walrus,) = [name for name, text in texts.items() if "walruses" in text]
+    listed = {each["path"]: each["document_id"] for each in command("documents", "list")[1]["documents"]}
+    # One alone is written where it stands among all.
+    alone = tmp_path / "alone"
+    assert command("documents", "export", str(alone), "--id", listed["LICENSE"])[1]["files"] == [walrus]
+    (target / "docs" / "disk.md").unlink()
+    (target / "docs" / "disk.md").mkdir()
+    code, told = command("documents", "export", str(target))
+    assert (code, told["written"], [each["path"] for each in told["failed"]]) == (1, 5, ["disk.md"])

@@ -1,0 +1,7 @@
+SELECT
+    document_id,
+    source,
+    path
+FROM nightshift.document
+WHERE enriched <> ''
+ORDER BY source, path
