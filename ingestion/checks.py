@@ -23,6 +23,7 @@ CHECKS = {
     "chunks_without_vectors": "chunks that no window embeds",
     "wrong_vectors": "vectors of the wrong size or length",
     "orphans": "chunks or vectors of the document that are not there",
+    "lost_wholes": "whole documents that would become a part of one for want of vectors",
     "documents_without_chunks": "documents without a chunk that are to be searched",
     "documents_without_title": "documents without a title",
     "documents_without_type": "documents without a document type",

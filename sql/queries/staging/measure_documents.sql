@@ -7,6 +7,14 @@ WITH waiting AS (
         staged.document_type,
         staged.chunks,
         staged.state IN ('ok', 'partial') AS searchable,
+        -- a published part may be replaced by another, or a document that has only one could never change again
+        staged.stage = 'embed' AND EXISTS (
+            SELECT 1 FROM nightshift.document
+            INNER JOIN nightshift.chunk ON document.document_no = chunk.document_no
+            WHERE
+                document.document_id = staged.document_id
+                AND NOT (document.state = 'partial' AND document.stage = 'embed')
+        ) AS loses,
         version.model_id,
         version.dimensions
     FROM nightshift.ingest_item AS item
@@ -23,6 +31,7 @@ SELECT
     pieces.chunks_without_vectors,
     vectors.wrong_vectors,
     abs(waiting.chunks - pieces.stored) + vectors.lost AS orphans,
+    waiting.loses::integer AS lost_wholes,
     (waiting.searchable AND waiting.chunks = 0)::integer AS documents_without_chunks,
     (waiting.searchable AND btrim(waiting.title) = '')::integer AS documents_without_title,
     (waiting.searchable AND waiting.document_type IS NULL)::integer AS documents_without_type
