@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ingestion.documents import SourceFile
 from ingestion.index import document_id
+from ingestion.spelling import unspell
 from rag_core.errors import ConfigurationError
 
 
@@ -97,7 +98,7 @@ def compare(
     gone = [
         document
         for key, document in sorted(by_id.items(), key=lambda item: (item[1].source, item[1].path))
-        if complete and files and key not in found and is_below(Path(document.location), roots)
+        if complete and files and key not in found and is_below(unspell(document.location), roots)
     ]
     moved, work, gone = _pair_moves(work, gone, by_id, pipeline_version)
     return Comparison(tuple(unchanged), tuple(failing), tuple(moved), tuple(work), tuple(gone))

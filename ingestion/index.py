@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 
 from ingestion.documents import Chunk, ConvertedDocument, SourceFile
+from ingestion.spelling import spell
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.retrieval.tokens import TOKENS_VERSION, term_counts
@@ -135,7 +136,7 @@ def move_document(store: Store, old_document_id: str, file: SourceFile, run_id: 
                 "document_id": document_id(file.source, file.relative_path),
                 "old_document_id": old_document_id,
                 "path": clean_text(file.relative_path),
-                "location": clean_text(str(file.path)),
+                "location": spell(file.path),
                 "run_id": run_id,
             },
         ).fetchone()
@@ -153,7 +154,7 @@ def file_values(file: SourceFile, pipeline_version: str, run_id: str) -> dict[st
         "document_id": document_id(file.source, file.relative_path),
         "source": clean_text(file.source),
         "path": clean_text(file.relative_path),
-        "location": clean_text(str(file.path)),
+        "location": spell(file.path),
         "content_hash": file.content_hash,
         "size_bytes": file.size,
         "pipeline_version": pipeline_version,

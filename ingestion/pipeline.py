@@ -20,13 +20,15 @@ from ingestion.checks import Judgement, judge_documents
 from ingestion.comparison import Comparison, KnownDocument, compare, is_below
 from ingestion.config import IngestionRules
 from ingestion.documents import SourceFile
-from ingestion.index import clean_text, document_id, move_document
+from ingestion.index import document_id, move_document
 from ingestion.isolate import IsolatedConverter
 from ingestion.packing import pack_postings
 from ingestion.pruning import MAX_DELETE_SHARE, prune_document, prune_refusal
 from ingestion.publishing import publish_documents
 from ingestion.sources import Discovery, discover
+from ingestion.spelling import spell, unspell
 from ingestion.staging import discard, settle, staged_versions
+from ingestion.takeover import refuse_takeover
 from ingestion.versions import (
     IndexVersion,
     build_graph,
@@ -133,10 +135,10 @@ def plan_ingest(
             f"({len(discovery.skipped)} files were skipped): nothing was changed"
         )
     version = ensure_version(store, embedder)
-    computed = 0
-    if version.status == "building":
-        computed = build_version(store, embedder, version, window_cutter(embedder), on_progress=on_build)
+    computed = build_version(store, embedder, version, window_cutter(embedder), on_progress=on_build)
     known = runs.known_documents(store, [file.source for file in discovery.files])
+    if source is None:
+        refuse_takeover(discovery.files, known)
     roots = [path.absolute() for path in paths]
     comparison = compare(
         discovery.files,
@@ -163,7 +165,7 @@ def plan_ingest(
         discovered=len(discovery.files) + len(failing) - len(comparison.still_failing),
         unchanged=len(comparison.unchanged),
         moved=len(comparison.moved),
-        known=sum(1 for document in known if is_below(Path(document.location), roots)),
+        known=sum(1 for document in known if is_below(unspell(document.location), roots)),
         seconds=0.0,
         gone=tuple(document.document_no for document in comparison.gone),
         failing=failing,
@@ -378,9 +380,9 @@ def _serving(store: Store, embedder: Embedder) -> IndexVersion:
 
 def _update_locations(store: Store, pairs: Sequence[tuple[KnownDocument, SourceFile]]) -> None:
     changed = [
-        (document.document_no, clean_text(str(file.path)))
+        (document.document_no, location)
         for document, file in pairs
-        if document.location != clean_text(str(file.path))
+        if document.location != (location := spell(file.path))
     ]
     if changed:
         with store.connection() as connection:

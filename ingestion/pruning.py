@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ingestion.publishing import remove_document
 from ingestion.runs import RunCounts, RunRecord
+from ingestion.spelling import unspell
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 
@@ -33,7 +32,7 @@ def prune_document(store: Store, document_no: int) -> bool:
     """Removes a document from the index; returns whether it did: its file may be back since the plan was made."""
     with store.connection() as connection:
         row = connection.execute(statement("documents/select_location"), {"document_no": document_no}).fetchone()
-    if row is None or Path(row[0]).exists():  # removed or back again since the plan was made
+    if row is None or unspell(row[0]).exists():  # removed or back again since the plan was made
         return False
     remove_document(store, document_no)
     return True

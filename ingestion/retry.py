@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingestion.spelling import unspell
 from ingestion.staging import discard
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
@@ -27,9 +28,9 @@ def find_retry_target(store: Store, document_id: str) -> RetryTarget:
     if row is None:
         raise ConfigurationError(f"there is no document {document_id!r}: see `nightshift documents list --json`")
     location, source, path = row
-    if not Path(location).is_file():
+    root = unspell(location)
+    if not root.is_file():
         raise ConfigurationError(f"{location} does not exist any more: run `nightshift ingest --prune`")
-    root = Path(location)
     for _ in Path(path).parts:
         root = root.parent
     return RetryTarget(root=root, source=source, path=path)

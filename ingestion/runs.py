@@ -17,6 +17,7 @@ from psycopg.rows import class_row
 from ingestion.comparison import KnownDocument
 from ingestion.documents import SourceFile
 from ingestion.index import clean_text, document_id
+from ingestion.spelling import spell
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
@@ -109,7 +110,7 @@ def save_run(
         statement("documents/insert_ingest_run"),
         {
             "run_id": record.run_id,
-            "roots": json.dumps([clean_text(str(root)) for root in roots]),
+            "roots": json.dumps([spell(root) for root in roots]),
             "source": None,
             "complete": record.complete,
             "discovered": record.discovered,

@@ -1,7 +1,8 @@
 """Finding documents under a root: which files, in which order, and what was left out and why.
 
-Hidden names are those that start with a dot. A symbolic link is followed only where it stays below the root and does
-not lead back into a folder that is being walked; everything else is reported, never silently dropped.
+Hidden names are those that start with a dot. A symbolic link is followed only where it stays below the root and leads
+to a folder that is not listed already: folders that link to one another have more ways through them than anybody can
+walk. Everything else is reported, never silently dropped.
 """
 
 from __future__ import annotations
@@ -13,15 +14,25 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from heapq import heappop, heappush
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from ingestion.config import SourceRules
 from ingestion.documents import SourceFile
+from ingestion.spelling import spell
 from rag_core.errors import ConfigurationError
 
 SkipReason = Literal[
-    "link_outside", "link_loop", "broken_link", "hidden", "excluded", "too_large", "unreadable", "unsupported"
+    "link_outside",
+    "link_loop",
+    "link_again",
+    "broken_link",
+    "hidden",
+    "excluded",
+    "too_large",
+    "unreadable",
+    "unsupported",
 ]
 _BUFFER = 1024 * 1024
 _DOCUMENT_MAGIC = (b"%PDF-",)
@@ -64,7 +75,7 @@ def discover(roots: Sequence[Path], *, source: str | None = None, rules: SourceR
     complete = True
     seen: set[tuple[str, str]] = set()
     for root in roots:
-        walk = _Walk(root, source or _name_of(root), rules)
+        walk = _Walk(root, spell(source) if source else _name_of(root), rules)
         for file in walk.files():
             key = (file.source, os.fspath(file.path))
             if key not in seen:
@@ -88,7 +99,7 @@ def hash_file(path: Path) -> tuple[str, int]:
 
 def _name_of(root: Path) -> str:
     absolute = root.absolute()
-    return (absolute.parent.name if absolute.is_file() else absolute.name) or "root"
+    return spell((absolute.parent.name if absolute.is_file() else absolute.name) or "root")
 
 
 class _Walk:
@@ -108,43 +119,68 @@ class _Walk:
         self._extensions = frozenset(f".{name.lower().lstrip('.')}" for name in rules.extensions)
 
     def files(self) -> Iterator[SourceFile]:
-        if self._single:
-            found = [(self._start.name, self._start)]
-        else:
-            found = sorted(self._list(self._root, "", (os.path.realpath(self._root),)))
+        found = [(self._start.name, self._start)] if self._single else sorted(self._list())
         for relative, path in found:
             file = self._read(relative, path)
             if file is not None:
                 yield file
 
     def _skip(self, relative: str, reason: SkipReason, detail: str = "") -> None:
-        self.skipped.append(SkippedFile(self.source, relative, reason, detail))
+        self.skipped.append(SkippedFile(self.source, spell(relative), reason, detail))
 
-    def _list(self, folder: Path, prefix: str, above: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
-        try:
-            with os.scandir(folder) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name)
-        except OSError as error:
-            self.complete = False
-            self._skip(prefix.rstrip("/") or ".", "unreadable", error.strerror or "")
-            return
+    def _list(self) -> Iterator[tuple[str, Path]]:
+        """All files, each folder once: under its own path where it has one below the root, else under a link's."""
+        seen: set[tuple[int, int]] = set()
+        folders = [(self._root, "")]
+        links: list[tuple[str, Path]] = []
+        while folders or links:
+            if folders:
+                folder, prefix = folders.pop()
+                linked = False
+            else:
+                relative, folder = heappop(links)
+                prefix, linked = relative + "/", True
+            try:
+                status = folder.stat()
+                if (status.st_dev, status.st_ino) in seen:
+                    upwards = linked and Path(os.path.realpath(folder.parent)).is_relative_to(os.path.realpath(folder))
+                    self._skip(prefix.rstrip("/"), "link_loop" if upwards else "link_again")
+                    continue
+                seen.add((status.st_dev, status.st_ino))
+                with os.scandir(folder) as listing:
+                    entries = list(listing)
+            except OSError as error:
+                self.complete = False
+                self._skip(prefix.rstrip("/") or ".", "unreadable", error.strerror or "")
+                continue
+            yield from self._sort_out(entries, prefix, folders, links)
+
+    def _sort_out(
+        self,
+        entries: Sequence[os.DirEntry[str]],
+        prefix: str,
+        folders: list[tuple[Path, str]],
+        links: list[tuple[str, Path]],
+    ) -> Iterator[tuple[str, Path]]:
+        """The files of a folder; what is below it is added to `folders`, links to folders to the heap of `links`."""
         for entry in entries:
             relative = prefix + entry.name
             if entry.name.startswith(".") and not self.rules.hidden:
                 self._skip(relative, "hidden")
             elif self._excluded(relative):
                 self._skip(relative, "excluded")
-            elif entry.is_symlink() and not self._may_follow(entry.path, relative, above):
+            elif entry.is_symlink() and not self._may_follow(entry.path, relative):
                 continue
+            elif entry.is_dir() and entry.is_symlink():
+                heappush(links, (relative, Path(entry.path)))
             elif entry.is_dir():
-                real = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(above[-1], entry.name)  # noqa: PTH118
-                yield from self._list(Path(entry.path), relative + "/", (*above, real))
+                folders.append((Path(entry.path), relative + "/"))
             elif entry.is_file():
                 yield relative, Path(entry.path)
             else:
                 self._skip(relative, "unsupported", "not a regular file")
 
-    def _may_follow(self, path: str, relative: str, above: tuple[str, ...]) -> bool:
+    def _may_follow(self, path: str, relative: str) -> bool:
         try:
             real = Path(path).resolve(strict=True)
         except (OSError, RuntimeError) as error:
@@ -154,9 +190,6 @@ class _Walk:
             return False
         if not real.is_relative_to(self._real_root):
             self._skip(relative, "link_outside")
-            return False
-        if os.fspath(real) in above:
-            self._skip(relative, "link_loop")
             return False
         return True
 
@@ -180,9 +213,7 @@ class _Walk:
             self.complete = False
             self._skip(relative, "unreadable", error.strerror or "")
             return None
-        # A name that is not UTF-8 carries surrogates, which no database takes.
-        name = os.fsencode(relative).decode("utf-8", "replace")
-        return SourceFile(self.source, self._root, path, name, size, digest)
+        return SourceFile(self.source, self._root, path, spell(relative), size, digest)
 
     def _wanted(self, relative: str, path: Path) -> bool:
         """By name; under other names PDF and Office files by their first bytes, and text that has no suffix at all."""

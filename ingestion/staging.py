@@ -26,6 +26,7 @@ from ingestion.index import (
     document_values,
     file_values,
 )
+from ingestion.spelling import unspell
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.errors import NightshiftError
@@ -185,7 +186,7 @@ def settle(
                 adopted.add(each.document_id)
             else:
                 discarded.append(each.document_id)
-        elif complete and is_below(Path(each.location), roots):
+        elif complete and is_below(unspell(each.location), roots):
             discarded.append(each.document_id)
     return Adoption(frozenset(adopted), tuple(discarded))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from rag_core.connectors.pgvector import EXACT_SCAN_WINDOWS
 from rag_core.connectors.sql_files import statement, template
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
+
+logger = logging.getLogger(__name__)
 
 CHUNKS_TOGETHER = 200
 _VACUUMS = (
@@ -94,7 +97,8 @@ def build_version(
     """Embeds every chunk for a version that is being built and makes it the serving one; the old one serves until then.
 
     It takes up where an earlier build was stopped. Chunks that other processes add meanwhile are embedded too, and the
-    change of place happens only while nothing is missing. Returns the number of vectors computed.
+    change of place happens only while nothing is missing. A version that serves already gets what it lacks, so that no
+    chunk stays out of its searches. Returns the number of vectors computed.
     """
     computed = done = 0
     while True:
@@ -104,12 +108,15 @@ def build_version(
                 {"wanted": version.version_no, "chunks": CHUNKS_TOGETHER},
             ).fetchall()
         if not rows:
-            if _take_over(store, version):
+            if version.status == "serving" or _take_over(store, version):
                 break
             continue
         texts = {chunk_no: windows(Chunk(0, body, context, (), None, 0)) for chunk_no, _, body, context in rows}
         result = embed_texts(store, embedder, (text for parts in texts.values() for text in parts))
         computed += result.computed
+        if result.broken and version.status == "serving":
+            logger.warning("%d texts still get no usable vector; the next run tries again", len(result.broken))
+            break
         if result.broken:
             raise ConfigurationError(
                 f"the embedding model {embedder.model_id} gives no usable vector for {len(result.broken)} texts; "
@@ -121,6 +128,8 @@ def build_version(
             for ordinal, text in enumerate(texts[chunk_no])
         ]
         _insert_windows(store, version, copied)
+        if version.status == "serving":
+            logger.warning("%d chunks were missing from the index that serves; they are searched now", len(rows))
         done += len(rows)
         if on_progress is not None:
             on_progress(done, done + _missing(store, version))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from ingestion.config import IngestionRules
 from ingestion.documents import ConvertedDocument, SourceFile
 from ingestion.isolate import IsolatedConverter
 from ingestion.pipeline import IngestOutcome, finish_ingest, ingest, ingest_batch, judge_ingest, plan_ingest
+from ingestion.retry import find_retry_target
 from rag_core.connectors.memory_embedder import WordHashEmbedder
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
@@ -300,6 +302,96 @@ def test_a_chunk_without_a_usable_vector_does_not_take_the_batch_with_it(
     assert "vector" in failed.error
     assert not any("kraken" in str(row[7]) for row in content(store))
     assert_consistent(store)
+
+
+def test_a_part_becomes_whole_when_the_embedding_model_is_well_again(
+    store: Store, rules: IngestionRules, folder: Path
+) -> None:
+    (folder / "nan.md").write_text("## One\n\n" + "fine " * 400 + "\n\n## Two\n\n" + "kraken " * 400, encoding="utf-8")
+    for _ in range(2):  # as long as it is not, every run says so
+        outcome = ingest(store, BrokenEmbedder(), [folder], rules=rules)
+        assert (outcome.failed, outcome.documents["partial"]) == (True, 1)
+        assert [(each.path, each.stage) for each in outcome.documents_failed] == [("nan.md", "embed")]
+    mended = ingest(store, WordHashEmbedder(), [folder], rules=rules)
+    assert (mended.failed, mended.documents["indexed"], mended.documents["unchanged"]) == (False, 1, 3)
+    assert any("kraken" in str(row[7]) for row in content(store))
+    assert_consistent(store)
+
+
+def test_a_whole_document_is_not_replaced_by_a_part_for_want_of_vectors(
+    run: Callable[..., IngestOutcome], store: Store, words: WordHashEmbedder, rules: IngestionRules, folder: Path
+) -> None:
+    run()
+    (folder / "disk.md").write_text(
+        "# Disk\n\n## One\n\n" + "turtle " * 400 + "\n\n## Two\n\n" + "kraken " * 400, encoding="utf-8"
+    )
+    for _ in range(2):
+        outcome = ingest(store, BrokenEmbedder(), [folder], rules=rules)
+        assert (outcome.failed, outcome.documents["quarantined"], outcome.documents["unchanged"]) == (True, 1, 2)
+        (failed,) = outcome.documents_failed
+        assert (failed.path, failed.state) == ("disk.md", "quarantined")
+        assert "for want of vectors" in failed.error
+        assert paths(HybridSearch(store, words), "delete old logs")[0] == "disk.md"
+        assert not any("turtle" in str(row[7]) for row in content(store))
+    mended = run()
+    assert (mended.failed, mended.documents["indexed"]) == (False, 1)
+    assert all(any(word in str(row[7]) for row in content(store)) for word in ("turtle", "kraken"))
+    assert_consistent(store)
+
+
+def test_names_that_are_not_utf8_stop_nobody_and_are_found_again(
+    run: Callable[..., IngestOutcome], store: Store, words: WordHashEmbedder, folder: Path
+) -> None:
+    names = [os.fsdecode(name) for name in (b"caf\xe9.md", b"caf\xe8.md")]
+    try:
+        for name in names:
+            (folder / name).write_text(f"# Coffee\n\nCup {name!a}.\n", encoding="utf-8")
+    except OSError:
+        pytest.skip("this file system takes only UTF-8 names")
+    (folder / os.fsdecode(b"\xff.md")).symlink_to(folder / "nowhere")
+    outcome = run()
+    assert outcome.documents["indexed"] == 5
+    assert [(each.path, each.state) for each in outcome.documents_failed] == [("\\xff.md", "broken_link")]
+    listed = {each["path"]: each["document_id"] for each in list_documents(store)}
+    target = find_retry_target(store, listed["caf\\xe9.md"])
+    again = ingest(store, words, [target.root], rules=IngestionRules(), source=target.source, only=target.path)
+    assert (again.documents["discovered"], again.documents["unchanged"]) == (1, 1)
+    (folder / names[0]).unlink()
+    (folder / names[1]).rename(folder / os.fsdecode(b"moved\xe8.md"))
+    outcome = run(prune=True)
+    assert (outcome.documents["unchanged"], outcome.documents["moved"], outcome.documents["removed"]) == (3, 1, 1)
+
+
+def test_two_folders_of_one_name_are_not_taken_for_one(
+    run: Callable[..., IngestOutcome],
+    store: Store,
+    words: WordHashEmbedder,
+    rules: IngestionRules,
+    folder: Path,
+    tmp_path: Path,
+) -> None:
+    run()
+    other = tmp_path / "other" / folder.name
+    other.mkdir(parents=True)
+    (other / "disk.md").write_text("# Other\n\nA turtle.\n", encoding="utf-8")
+    before = content(store)
+    with pytest.raises(ConfigurationError, match="--source docs to let") as refused:
+        ingest(store, words, [other], rules=rules)
+    assert str(folder / "disk.md") in str(refused.value)
+    assert content(store) == before
+    assert ingest(store, words, [other], rules=rules, source="second").documents["indexed"] == 1
+    assert {each["source"] for each in list_documents(store) if each["path"] == "disk.md"} == {"docs", "second"}
+
+    # Another way to the same folder, and a folder that was moved, are the same source; a name given says so.
+    link = tmp_path / "link" / "docs"
+    link.parent.mkdir()
+    link.symlink_to(folder)
+    assert ingest(store, words, [link], rules=rules).documents["unchanged"] == 3
+    moved = tmp_path / "moved" / "docs"
+    moved.parent.mkdir()
+    folder.rename(moved)
+    assert ingest(store, words, [moved], rules=rules).documents["unchanged"] == 3
+    assert ingest(store, words, [other], rules=rules, source="docs").documents["indexed"] == 1
 
 
 def test_other_rules_convert_a_document_again(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -156,3 +157,41 @@ def test_a_chunk_removed_during_a_build_does_not_stop_it(store: Store, rules: In
     serving = serving_version(store)
     assert serving is not None
     assert serving.model_id == NEW.model_id
+
+
+def test_a_serving_index_that_lacks_windows_is_completed_by_the_next_run(
+    store: Store, rules: IngestionRules, folder: Path
+) -> None:
+    ingest(store, OLD, [folder], rules=rules)
+    whole = version_counts(store)
+    with store.connection() as connection:
+        connection.execute(
+            "DELETE FROM nightshift.chunk_window USING nightshift.document "
+            "WHERE chunk_window.document_no = document.document_no AND document.path = 'leader.md'"
+        )
+    assert version_counts(store) != whole
+    search = HybridSearch(store, OLD)
+    assert "leader.md" not in {passage.path for passage in search.search("quorum etcd", mode="dense").passages}
+    assert ingest(store, OLD, [folder], rules=rules).documents["unchanged"] == 3
+    assert version_counts(store) == whole
+    assert HybridSearch(store, OLD).search("quorum etcd", mode="dense").passages[0].path == "leader.md"
+
+
+def test_a_serving_index_that_cannot_be_completed_stops_no_run(
+    store: Store, rules: IngestionRules, folder: Path
+) -> None:
+    ingest(store, OLD, [folder], rules=rules)
+    with store.connection() as connection:
+        connection.execute("DELETE FROM nightshift.chunk_window")
+        connection.execute("DELETE FROM nightshift.embedding_cache")
+    (folder / "new.md").write_text("# New\n\nA turtle.\n", encoding="utf-8")
+    outcome = ingest(store, LostEmbedder(dimensions=64), [folder], rules=rules)
+    assert (outcome.documents["indexed"], outcome.documents["unchanged"]) == (1, 3)
+
+
+class LostEmbedder(WordHashEmbedder):
+    """Gives no usable vector for what speaks of logs."""
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        vectors = super().embed(texts)
+        return [[0.0] * len(vector) if "logs" in text else vector for text, vector in zip(texts, vectors, strict=True)]

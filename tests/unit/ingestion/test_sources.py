@@ -70,12 +70,45 @@ def test_links_that_leave_or_loop_are_reported_and_not_followed(tmp_path: Path) 
     assert found.complete
 
 
-def test_a_link_within_the_root_is_followed(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "x.md").write_text("x")
-    (tmp_path / "b").symlink_to(tmp_path / "a")
+def test_a_folder_is_listed_once_whatever_links_lead_to_it(tmp_path: Path) -> None:
+    (tmp_path / "b" / ".releases" / "5").mkdir(parents=True)
+    (tmp_path / "b" / "x.md").write_text("x")
+    (tmp_path / "b" / ".releases" / "5" / "y.md").write_text("y")
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "current").symlink_to(tmp_path / "b" / ".releases" / "5")
+    (tmp_path / "also").symlink_to(tmp_path / "current")
+    (tmp_path / "copy.md").symlink_to(tmp_path / "b" / "x.md")
     found = discover([tmp_path], rules=RULES)
-    assert [file.relative_path for file in found.files] == ["a/x.md", "b/x.md"]
+    # Under its own path where it has one that counts, else under the first link's.
+    assert [file.relative_path for file in found.files] == ["also/y.md", "b/x.md", "copy.md"]
+    assert {(skip.relative_path, skip.reason) for skip in found.skipped} == {
+        ("a", "link_again"),
+        ("b/.releases", "hidden"),
+        ("current", "link_again"),
+    }
+    assert found.complete
+
+
+def test_two_equal_files_in_two_folders_are_two_documents(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.md").write_text("x")
+    (tmp_path / "b" / "hard.md").hardlink_to(tmp_path / "a" / "x.md")
+    found = discover([tmp_path], rules=RULES)
+    assert [file.relative_path for file in found.files] == ["a/x.md", "b/hard.md", "b/x.md"]
+
+
+def test_folders_that_all_link_to_one_another_cost_no_more_than_they_hold(tmp_path: Path) -> None:
+    names = [f"f{number:02}" for number in range(12)]  # 12! ways through them
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.md").write_text(name)
+        for other in names:
+            if other != name:
+                (tmp_path / name / f"to-{other}").symlink_to(tmp_path / other)
+    found = discover([tmp_path], rules=RULES)
+    assert [file.relative_path for file in found.files] == [f"{name}/x.md" for name in names]
+    assert len(found.skipped) == 12 * 11
 
 
 def test_what_is_left_out_has_a_reason(tmp_path: Path) -> None:
@@ -141,17 +174,19 @@ def test_a_missing_root_is_said_in_one_line(tmp_path: Path) -> None:
         discover([tmp_path / "nowhere"], rules=RULES)
 
 
-def test_a_name_that_is_not_utf8_can_be_stored(tmp_path: Path) -> None:
-    path = os.fsencode(tmp_path) + b"/caf\xe9.md"
+def test_names_that_are_not_utf8_can_be_stored_and_stay_two(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9s")
     try:
-        descriptor = os.open(path, os.O_CREAT | os.O_WRONLY)
+        folder.mkdir()
     except OSError:
         pytest.skip("this file system takes only UTF-8 names")
-    os.write(descriptor, b"text")
-    os.close(descriptor)
-    (file,) = discover([tmp_path], rules=RULES).files
-    assert file.relative_path == "caf\ufffd.md"
-    assert file.path.read_text() == "text"
+    for name in (b"caf\xe9.md", b"caf\xe8.md", b"caf\xe9.bin"):
+        (folder / os.fsdecode(name)).write_bytes(name)
+    found = discover([folder], rules=RULES)
+    assert [file.relative_path for file in found.files] == ["caf\\xe8.md", "caf\\xe9.md"]
+    assert [file.path.read_bytes() for file in found.files] == [b"caf\xe8.md", b"caf\xe9.md"]
+    assert {file.source for file in found.files} == {"caf\\xe9s"}
+    assert [skip.relative_path for skip in found.skipped] == ["caf\\xe9.bin"]
 
 
 def test_two_overlapping_roots_give_each_file_once(tmp_path: Path) -> None:
