@@ -105,6 +105,7 @@ def _in_a_copy(dsn: str, copies: int, *, keep: bool) -> dict[str, Any]:
             server.execute(
                 sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(source))
             )
+            migrate(target)
             multiply(target, copies)
     migrate(target)
     try:
