@@ -42,7 +42,7 @@ KINDS = {
     ),
     "sparse columns": (f"{CONVERT}:test_a_sparse_column_stays_in_one_table",),
     "sheets without end, and gaps in them": (
-        f"{CONVERT}:test_a_styled_cell_in_the_last_row_costs_neither_time_nor_rows",
+        f"{CONVERT}:test_a_styled_cell_in_the_last_row_costs_no_rows",
         f"{CONVERT}:test_more_rows_than_the_limit_are_too_large",
         f"{CONVERT}:test_rows_after_a_gap_are_kept_and_join_their_table",
     ),
