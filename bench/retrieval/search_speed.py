@@ -140,8 +140,9 @@ def measure(dsn: str) -> dict[str, Any]:
             "SELECT (SELECT count(*) FROM nightshift.chunk), (SELECT count(*) FROM nightshift.chunk_window), "
             "(SELECT model_setting FROM nightshift.index_version WHERE status = 'serving')"
         ).fetchone() or (0, 0, "")
-    # First sentences stand in for questions of about fifteen words.
-    questions = [text.split(". ")[0][:120] for text in texts[::10]]
+    # First sentences stand in for questions of about fifteen words
+    # (stripped as the search strips them: else it would not find their vectors at hand, and embed them).
+    questions = [text.split(". ")[0][:120].strip() for text in texts[::10]]
     # An index made without a model's weights is as good for its time.
     words = setting.startswith("memory:")
     embedder: Embedder = WordHashEmbedder(dimensions=384) if words else load_embedder(setting, batch_size=32)
