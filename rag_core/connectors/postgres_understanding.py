@@ -53,8 +53,7 @@ def understand(connection: psycopg.Connection, text: bytes, known: KnownObjects)
     """
     try:
         tree = parse_tree(unbroken(_told_tree(connection, text)))
-        found = _Findings(connection, known, Understanding(statement=reading_of(tree)))
-        return found.complete()
+        return _Findings(connection, known, reading_of(tree)).complete()
     except Unreadable as error:
         raise QueryFault("not_understood", f"what the database made of the statement cannot be read: {error}") from None
 
@@ -95,10 +94,10 @@ def _ran_something(said: Diagnostic) -> bool:
 class _Findings:
     """Resolves the objects of a statement, those of its views and checks, and so on until nothing is new."""
 
-    def __init__(self, connection: psycopg.Connection, known: KnownObjects, begun: Understanding) -> None:
+    def __init__(self, connection: psycopg.Connection, known: KnownObjects, read: Reading) -> None:
         self._connection = connection
         self._known = known
-        self._statement = begun.statement
+        self._statement = read
         self._views: dict[int, Reading] = {}
         self._checks: dict[int, tuple[Reading, ...]] = {}
         self._relations: dict[int, RelationFact] = {}

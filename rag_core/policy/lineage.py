@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sqlglot import exp
 
@@ -10,6 +10,8 @@ from rag_core.policy.scope import Output, Parts, Source
 
 Origins = frozenset[str]
 _Step = exp.Expr | tuple[Source, str | None]
+# What a step leads to: further steps, and columns of the catalog.
+_Further = tuple[Iterable[_Step], Iterable[str]]
 
 
 class Lineage:
@@ -33,50 +35,11 @@ class Lineage:
 
     def of_parts(self, parts: Iterable[_Step]) -> Origins:
         """The same of what a derived column is made of."""
-        found: set[str] = set()
-        seen: set[int | tuple[int, str | None]] = set()
-        steps: list[_Step] = list(parts)
-        while steps:
-            step = steps.pop()
-            mark = (id(step[0]), step[1]) if isinstance(step, tuple) else id(step)
-            if mark in seen:
-                continue  # of a table that reads itself, what it reads besides is all there is
-            seen.add(mark)
-            if isinstance(step, tuple):
-                source, key = step
-                if source.access is not None:
-                    found.update(_catalog_columns(source, source.access.table.qualified_name, key))
-                else:
-                    steps.extend(_made_of(source, key))
-            else:
-                steps.extend(self._read_in(step))
-        return frozenset(found)
+        return _traced(parts, self._behind)
 
     def singly(self, parts: Iterable[_Step]) -> Origins:
         """The columns that a value may be alone: the branches of a UNION each for itself, mixtures left out."""
-        found: set[str] = set()
-        seen: set[int | tuple[int, str | None]] = set()
-        steps: list[_Step] = list(parts)
-        while steps:
-            step = steps.pop()
-            mark = (id(step[0]), step[1]) if isinstance(step, tuple) else id(step)
-            if mark in seen:
-                continue
-            seen.add(mark)
-            if isinstance(step, tuple):
-                source, key = step
-                if source.access is None and key in source.parts:
-                    steps.extend(source.parts[key])
-                    continue
-            else:
-                inner = step.unalias().unnest()
-                if isinstance(inner, exp.Column) and id(inner) in self._bound:
-                    steps.extend(self._bound[id(inner)])
-                    continue
-            made = self.of_parts((step,))
-            if len(made) == 1:
-                found |= made
-        return frozenset(found)
+        return _traced(parts, self._alone)
 
     def place_of(self, node: exp.Expr) -> tuple[int, str | None] | None:
         """The source, by its id, and the key that a plain column means; None for anything else."""
@@ -88,6 +51,26 @@ class Lineage:
         output = self._outputs.get(id(query))
         return [*output.parts, *((output.rest,) if output.rest else ())] if output is not None else []
 
+    def _behind(self, step: _Step) -> _Further:
+        if not isinstance(step, tuple):
+            return self._read_in(step), ()
+        source, key = step
+        if source.access is not None:
+            return (), _catalog_columns(source, source.access.table.qualified_name, key)
+        return _made_of(source, key), ()
+
+    def _alone(self, step: _Step) -> _Further:
+        if isinstance(step, tuple):
+            source, key = step
+            if source.access is None and key in source.parts:
+                return source.parts[key], ()
+        else:
+            inner = step.unalias().unnest()
+            if isinstance(inner, exp.Column) and id(inner) in self._bound:
+                return self._bound[id(inner)], ()
+        made = self.of_parts((step,))
+        return (), made if len(made) == 1 else ()
+
     def _read_in(self, node: exp.Expr) -> Iterator[_Step]:
         for item in node.walk(prune=lambda inner: isinstance(inner, exp.Query)):
             if isinstance(item, exp.Column):
@@ -95,6 +78,23 @@ class Lineage:
             elif isinstance(item, exp.Query) and not isinstance(item.parent, exp.Exists):
                 for made in self.columns_of(item):
                     yield from made
+
+
+def _traced(parts: Iterable[_Step], follow: Callable[[_Step], _Further]) -> Origins:
+    """The columns that are reached by following each step once."""
+    found: set[str] = set()
+    seen: set[int | tuple[int, str | None]] = set()
+    steps: list[_Step] = list(parts)
+    while steps:
+        step = steps.pop()
+        mark = (id(step[0]), step[1]) if isinstance(step, tuple) else id(step)
+        if mark in seen:
+            continue  # of a table that reads itself, what it reads besides is all there is
+        seen.add(mark)
+        further, columns = follow(step)
+        steps.extend(further)
+        found.update(columns)
+    return frozenset(found)
 
 
 def _catalog_columns(source: Source, table: str, key: str | None) -> Iterator[str]:
