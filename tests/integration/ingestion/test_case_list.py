@@ -5,10 +5,9 @@ Those of search stand in `tests/integration/retrieval/test_case_list.py`.
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import Path
-
 import pytest
+
+from tests.named_tests import require_tests
 
 CONVERT = "unit.ingestion.test_convert"
 REAL = "integration.ingestion.test_convert_real_files"
@@ -133,8 +132,4 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_its_tests(kind: str) -> None:
-    folder = Path(__file__).resolve().parents[2]
-    for name in KINDS[kind]:
-        module, test = name.split(":")
-        assert (folder / f"{module.replace('.', '/')}.py").is_file(), name
-        assert callable(getattr(import_module(f"tests.{module}"), test)), name
+    require_tests(KINDS[kind])
