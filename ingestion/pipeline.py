@@ -140,10 +140,11 @@ def plan_ingest(
     if source is None:
         refuse_takeover(discovery.files, known)
     roots = [path.absolute() for path in paths]
+    maker = pipeline_version(rules, chat_model)
     comparison = compare(
         discovery.files,
         known,
-        pipeline_version=pipeline_version(rules, chat_model),
+        pipeline_version=maker,
         roots=roots,
         complete=discovery.complete,
     )
@@ -176,9 +177,7 @@ def plan_ingest(
         ),
         computed=computed,
     )
-    batches, staged = _save_plan(
-        store, record, comparison, discovery, roots, version.version_no, batch_size, pipeline_version(rules, chat_model)
-    )
+    batches, staged = _save_plan(store, record, comparison, discovery, roots, version.version_no, batch_size, maker)
     return IngestPlan(
         run_id=run_id,
         batches=tuple(range(len(batches))),
