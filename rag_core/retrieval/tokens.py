@@ -12,7 +12,7 @@ from collections import Counter
 from functools import lru_cache
 from threading import Lock
 
-import snowballstemmer
+import Stemmer
 
 # Raise it with any change below: documents indexed under another number are indexed again.
 TOKENS_VERSION = 2
@@ -44,7 +44,8 @@ _PLURAL_ACRONYM = re.compile(r"^[A-Z]{2,}s$")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _COMBINING = re.compile("[\u0300-\u036f]+")
 
-_STEMMER = snowballstemmer.stemmer("english")
+# Its own cache is off: what is asked again is at hand below.
+_STEMMER = Stemmer.Stemmer("english", 0)
 # It keeps the word that it works on in itself: two threads at once would get parts of each other's words.
 _STEMMER_LOCK = Lock()
 
@@ -52,8 +53,11 @@ _STEMMER_LOCK = Lock()
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """English stem (Snowball) of a lower-case word; words that are not ASCII letters stay as they are."""
-    if not word.isascii() or not word.isalpha():
-        return word
+    return english_stem(word) if word.isascii() and word.isalpha() else word
+
+
+def english_stem(word: str) -> str:
+    """What Snowball makes of any lower-case word. Safe to use from several threads."""
     with _STEMMER_LOCK:
         stemmed: str = _STEMMER.stemWord(word)
     return stemmed

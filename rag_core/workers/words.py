@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from functools import cache, lru_cache
+
+from rag_core.retrieval.tokens import english_stem
 
 STOP_WORDS = frozenset(
     re.findall(
@@ -41,11 +42,7 @@ _ORDINARY = frozenset(
 @cache
 def stem(word: str) -> str:
     """The English stem of a lower-case word (Snowball)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import snowballstemmer  # noqa: PLC0415 - its import builds every language
-
-    return str(snowballstemmer.stemmer("english").stemWord(word))
+    return english_stem(word)
 
 
 def words(text: str) -> list[str]:
