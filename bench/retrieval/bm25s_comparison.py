@@ -93,10 +93,10 @@ def ask_ours(store: Store, collection: Collection) -> tuple[list[Ranking], list[
     for query in collection.queries:
         started = time.perf_counter()
         with open_reader(store) as reader:
-            state = reader.state()
+            state = reader.state().read()
             counts = Counter(tokenize(query.text))
             statistics = bm25.CorpusStatistics(state.chunks, state.terms)
-            terms = bm25.query_terms(counts, reader.terms(counts), statistics)
+            terms = bm25.query_terms(counts, reader.terms(counts).read(), statistics)
             found = lexical.score(reader, state.generation, terms, statistics, depth=DEPTH, selection=None)
         times.append((time.perf_counter() - started) * 1000)
         rankings.append(found)

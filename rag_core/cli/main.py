@@ -59,7 +59,7 @@ def _configure_logging() -> None:
     logging.getLogger("rag_core").setLevel(logging.INFO)
     logging.getLogger("ingestion").setLevel(logging.INFO)
     # What it warns of, a connection that was lost, ends the command with a line of our own.
-    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+    logging.getLogger("psycopg").setLevel(logging.ERROR)
     # Models come from installed packages; a hub must never be asked behind the user's back.
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

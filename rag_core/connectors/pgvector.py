@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, LiteralString, NamedTuple, TypeVar
 
 import psycopg
 from psycopg import sql
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 # Below this number of vectors an exact scan is as fast as the graph and finds everything (docs/evaluation.md).
 EXACT_SCAN_WINDOWS = 20_000
+
+Answer = TypeVar("Answer")
+Rows = list[tuple[Any, ...]]
 
 # (name, value) pairs that a document must have, all of them; values in lower case, as attributes are stored.
 Filters = Sequence[tuple[str, str]]
@@ -100,29 +103,40 @@ def vector_text(vector: Sequence[float]) -> str:
     return "[" + ",".join(f"{value:.7g}" for value in vector) + "]"
 
 
+class Pending(Generic[Answer]):
+    """A question that is on its way to the server, so that the next one can follow without waiting for its answer."""
+
+    def __init__(self, cursor: psycopg.Cursor | None, understand: Callable[[Rows], Answer]) -> None:
+        self._cursor = cursor
+        self._understand = understand
+
+    def read(self) -> Answer:
+        """Waits for the answer. To be called once."""
+        return self._understand(self._cursor.fetchall() if self._cursor else [])
+
+
 class IndexReader:
-    """Reads of one search, all on the same snapshot, so that no document is seen in half."""
+    """Reads of one search, all on the same snapshot, so that no document is seen in half.
+
+    What gives a `Pending` is sent and not yet waited for: questions that do not need one another's answers share a
+    round trip. Each of them costs the client and the server about as much as a small statement itself.
+    """
 
     def __init__(self, connection: psycopg.Connection) -> None:
         self._connection = connection
 
-    def state(self) -> IndexState:
+    def state(self) -> Pending[IndexState]:
         """Counts and the serving index version."""
-        row = self._connection.execute(statement("search/select_index_state")).fetchone()
-        if row is None:
-            return IndexState(0, 0, 0, None)
-        generation, chunks, terms, version_no, *rest = row
-        serving = None if version_no is None else ServingVersion(version_no, *rest)
-        return IndexState(generation, chunks, terms, serving)
+        return Pending(self._connection.execute(statement("search/select_index_state")), _index_state)
 
-    def terms(self, terms: Iterable[str]) -> dict[str, tuple[int, int]]:
+    def terms(self, terms: Iterable[str]) -> Pending[dict[str, tuple[int, int]]]:
         """term -> (number, chunks that hold it), for those that the index knows."""
-        rows = self._connection.execute(statement("search/select_terms"), {"terms": sorted(terms)})
-        return {term: (term_no, chunks) for term, term_no, chunks in rows}
+        cursor = self._connection.execute(statement("search/select_terms"), {"terms": sorted(terms)})
+        return Pending(cursor, lambda rows: {term: (term_no, chunks) for term, term_no, chunks in rows})
 
     def segments(self) -> list[tuple[int, int]]:
         """(number, last chunk it covers) of each segment of packed postings, in the order of their chunks."""
-        return [(number, last) for number, last in self._connection.execute(statement("search/select_segments"))]
+        return self._connection.execute(statement("search/select_segments")).fetchall()
 
     def segment_columns(self, segments: Sequence[int]) -> list[tuple[int, bytes, bytes, bytes]]:
         """(number, chunk numbers, document numbers, lengths), the latter three as big-endian four-byte integers."""
@@ -139,7 +153,7 @@ class IndexReader:
 
     def tombstones(self) -> list[int]:
         """Numbers of chunks that are gone though a segment may hold them, in order."""
-        return [row[0] for row in self._connection.execute(statement("search/select_tombstones"))]
+        return [row[0] for row in self._connection.execute(statement("search/select_tombstones")).fetchall()]
 
     def blocks(self, terms: Sequence[int]) -> list[PostingBlock]:
         """Packed postings of these terms in every segment."""
@@ -162,13 +176,13 @@ class IndexReader:
             "after": after,
             "depth": depth,
         }
-        rows = self._connection.execute(statement("search/score_unpacked"), parameters)
+        rows = self._connection.execute(statement("search/score_unpacked"), parameters).fetchall()
         return [(chunk_no, document_no, float(score)) for chunk_no, document_no, score in rows]
 
     def filtered_documents(self, filters: Filters) -> list[int]:
         """Numbers of the documents that have all of these attributes, in order; values are compared as they are."""
-        rows = self._connection.execute(statement("search/select_filtered_documents"), _filter_values(filters))
-        return [row[0] for row in rows]
+        cursor = self._connection.execute(statement("search/select_filtered_documents"), _filter_values(filters))
+        return [row[0] for row in cursor.fetchall()]
 
     def count_windows(self, version_no: int, filters: Filters = ()) -> int:
         """Vectors of an index version, of all documents or of those that a filter keeps."""
@@ -189,7 +203,7 @@ class IndexReader:
         exact: bool,
         filters: Filters = (),
         documents: str = "",
-    ) -> list[tuple[int, float]]:
+    ) -> Pending[list[tuple[int, float]]]:
         """The `depth` nearest (chunk_no, cosine of its best window), best first; approximate unless `exact`.
 
         An exact scan of a filtered set is led to its vectors by the numbers in `documents`, an array as PostgreSQL
@@ -220,24 +234,24 @@ class IndexReader:
             query = template(f"search/select_nearest_approximate{suffix}").format(
                 dimensions=sql.Literal(serving.dimensions), version=sql.Literal(serving.version_no)
             )
-        rows = self._connection.execute(query, parameters, prepare=prepare)
-        return [(chunk_no, float(cosine)) for chunk_no, cosine in rows]
+        cursor = self._connection.execute(query, parameters, prepare=prepare)
+        return Pending(cursor, lambda rows: [(chunk_no, float(cosine)) for chunk_no, cosine in rows])
 
-    def candidates(self, chunks: Sequence[int]) -> dict[int, Candidate]:
+    def candidates(self, chunks: Sequence[int]) -> Pending[dict[int, Candidate]]:
         """What ranking needs of these chunks, by number; texts are left where they are."""
-        if not chunks:
-            return {}
-        rows = self._connection.execute(statement("search/select_candidates"), {"numbers": list(chunks)})
-        return {row[0]: Candidate._make(row) for row in rows}
+        cursor = None
+        if chunks:
+            cursor = self._connection.execute(statement("search/select_candidates"), {"numbers": list(chunks)})
+        return Pending(cursor, lambda rows: {row[0]: Candidate._make(row) for row in rows})
 
-    def covered_terms(self, terms: Sequence[int], chunks: Sequence[int]) -> dict[int, set[int]]:
+    def covered_terms(self, terms: Sequence[int], chunks: Sequence[int]) -> Pending[dict[int, set[int]]]:
         """Which of the terms, by number, each of these chunks holds; chunks without any are left out."""
-        if not terms or not chunks:
-            return {}
-        rows = self._connection.execute(
-            statement("search/select_covered_terms"), {"terms": sorted(terms), "chunks": sorted(set(chunks))}
-        )
-        return {chunk_no: set(held) for chunk_no, held in rows}
+        cursor = None
+        if terms and chunks:
+            cursor = self._connection.execute(
+                statement("search/select_covered_terms"), {"terms": sorted(terms), "chunks": sorted(set(chunks))}
+            )
+        return Pending(cursor, lambda rows: {chunk_no: set(held) for chunk_no, held in rows})
 
     def vocabulary(self) -> tuple[dict[str, int], dict[str, int]]:
         """Document types and services of the index, each with the number of its documents."""
@@ -252,7 +266,15 @@ class IndexReader:
             return {}
         with self._connection.cursor(row_factory=class_row(StoredPassage)) as cursor:
             cursor.execute(statement("search/select_passages"), {"numbers": list(chunks)})
-            return {passage.chunk_no: passage for passage in cursor}
+            return {passage.chunk_no: passage for passage in cursor.fetchall()}
+
+
+def _index_state(rows: Rows) -> IndexState:
+    if not rows:
+        return IndexState(0, 0, 0, None)
+    generation, chunks, terms, version_no, *rest = rows[0]
+    serving = None if version_no is None else ServingVersion(version_no, *rest)
+    return IndexState(generation, chunks, terms, serving)
 
 
 def _filter_values(filters: Filters) -> dict[str, Any]:
@@ -270,7 +292,7 @@ def open_reader(store: Store) -> Iterator[IndexReader]:
     Raises ServiceUnavailable where the store is lost while it is read.
     """
     try:
-        with store.connection() as connection:
+        with store.connection() as connection, connection.pipeline():
             connection.execute(statement("search/begin_snapshot"))
             yield IndexReader(connection)
     except psycopg.OperationalError as error:

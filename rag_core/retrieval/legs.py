@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from rag_core.connectors.pgvector import EXACT_SCAN_WINDOWS, Candidate, IndexReader, IndexState
+from rag_core.connectors.pgvector import EXACT_SCAN_WINDOWS, Candidate, IndexReader, IndexState, Pending
 from rag_core.retrieval import bm25
 from rag_core.retrieval.selection import Selection
 from rag_core.retrieval.tokens import distinct_terms
@@ -44,6 +44,7 @@ def run_legs(
     state: IndexState,
     lexical: bm25.LexicalIndex | None,
     terms: Mapping[str, float],
+    known: Mapping[str, tuple[int, int]],
     vector: Sequence[float] | None,
     *,
     selection: Selection | None,
@@ -53,28 +54,25 @@ def run_legs(
     """Asks the index.
 
     Args:
-        lexical: scores words, None to leave that leg out; the terms' frequencies are read in any case.
+        lexical: scores words, None to leave that leg out.
         terms: terms of the question with their counts.
+        known: those of them that the index knows, each with its number and the chunks that hold it.
         vector: of the question, None to leave the dense leg out.
         selection: the only documents that count, None for all.
         windows: number of vectors of all documents; with those of the selection it decides on the kind of scan.
         depth: chunks wanted of each leg.
     """
-    known = reader.terms(terms) if terms else {}
     legs = Legs(
         frequencies={term: chunks for term, (_, chunks) in known.items()},
         numbers={term_no: term for term, (term_no, _) in known.items()},
     )
-    if lexical is not None:
-        statistics = bm25.CorpusStatistics(state.chunks, state.terms)
-        weighted = bm25.query_terms(terms, known, statistics)
-        legs.bm25 = lexical.score(reader, state.generation, weighted, statistics, depth=depth, selection=selection)
+    nearest: Pending[Ranked] | None = None
     if vector is not None and state.serving is not None:
         kept = windows if selection is None else selection.windows
         exact = not state.serving.has_graph or scans_exactly(kept, windows)
         legs.scan, legs.windows = "exact" if exact else "graph", kept
         if kept:
-            found = reader.nearest(
+            nearest = reader.nearest(
                 vector,
                 state.serving,
                 depth=depth,
@@ -82,7 +80,12 @@ def run_legs(
                 filters=() if selection is None else selection.filters,
                 documents="" if selection is None else selection.array,
             )
-            legs.dense = _ordered(found)
+    if lexical is not None:
+        statistics = bm25.CorpusStatistics(state.chunks, state.terms)
+        weighted = bm25.query_terms(terms, known, statistics)
+        legs.bm25 = lexical.score(reader, state.generation, weighted, statistics, depth=depth, selection=selection)
+    if nearest is not None:
+        legs.dense = _ordered(nearest.read())
     return legs
 
 
@@ -109,8 +112,9 @@ def title_leg(candidates: Mapping[int, Candidate], weights: Mapping[str, float])
         title = candidate.title
         if title not in scores:
             words = _words_of(title)
-            common = sum(weights.get(word, 0.0) for word in words)
-            whole = asked + sum(weights.get(word, _OTHER_WORD) for word in words)
+            shared = [weights[word] for word in words if word in weights]
+            common = sum(shared)
+            whole = asked + common + _OTHER_WORD * (len(words) - len(shared))
             scores[title] = round(2 * common / whole, 9) if whole else 0.0
         if scores[title] >= TITLE_MATCH:
             found.append((key, scores[title]))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_core.retrieval.tokens import distinct_terms
+from rag_core.retrieval.tokens import raw_words, terms_of
 
 MAX_QUOTES = 3
 MAX_QUOTE_CHARACTERS = 400
@@ -59,7 +59,8 @@ def key_sentences(text: str, term_weights: Mapping[str, float], *, limit: int = 
     before lack and hold at least a third of the best one's weight. Empty where no sentence holds any term.
     """
     sentences = split_sentences(text)
-    scored = [(_held(sentence, term_weights), index) for index, sentence in enumerate(sentences)]
+    telling = _TellingWords(term_weights)
+    scored = [(telling.terms_in(sentence.text), index) for index, sentence in enumerate(sentences)]
     total = [(sum(term_weights[term] for term in sorted(held)), held, index) for held, index in scored if held]
     total.sort(key=lambda each: (-each[0], each[2]))
     chosen: list[int] = []
@@ -73,8 +74,27 @@ def key_sentences(text: str, term_weights: Mapping[str, float], *, limit: int = 
     return tuple(sentences[index].text[:MAX_QUOTE_CHARACTERS] for index in sorted(chosen))
 
 
-def _held(sentence: Sentence, term_weights: Mapping[str, float]) -> set[str]:
-    return distinct_terms(sentence.text) & term_weights.keys()
+class _TellingWords:
+    """Which words of a text hold terms of a query: most hold none, and need not be taken apart in every sentence."""
+
+    def __init__(self, terms: Container[str]) -> None:
+        self._terms = terms
+        self._telling: dict[str, list[str]] = {}
+        self._barren: set[str] = set()
+
+    def terms_in(self, sentence: str) -> set[str]:
+        """Terms of the query in a sentence."""
+        held: set[str] = set()
+        for word in set(raw_words(sentence)) - self._barren:
+            terms = self._telling.get(word)
+            if terms is None:
+                terms = [term for term in terms_of(word) if term in self._terms]
+                if not terms:
+                    self._barren.add(word)
+                    continue
+                self._telling[word] = terms
+            held.update(terms)
+        return held
 
 
 def _append(text: str, start: int, end: int, found: list[Sentence]) -> None:

@@ -48,6 +48,15 @@ class _Request:
     half_life: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    """The index as one search sees it; `known` are the question's terms with their numbers and frequencies."""
+
+    reader: IndexReader
+    state: IndexState
+    known: Mapping[str, tuple[int, int]]
+
+
 @dataclass(slots=True)
 class _Found:
     """Candidates in their final order, best first, each as (score, fused, candidate, recency factor)."""
@@ -112,27 +121,29 @@ class HybridSearch:
         if mode != "bm25":
             self._vector_of(self._embedder, request.text)  # outside the transaction: the first one loads the model
         with open_reader(self._store) as reader:
-            state = reader.state()
+            coming_state, coming_terms = reader.state(), reader.terms(request.terms)
+            state = coming_state.read()
             if not state.chunks:
                 return SearchOutcome(query=query, null_signal=True, reason="no document is indexed yet")
             version = state.serving.version_no if state.serving else 0
             key = (state.generation, version, query, top, request.filters, mode, recency_half_life_days, self._day())
             cached = self._results.get(key)
             if cached is None:
-                cached = self._answer(reader, state, request, query)
+                cached = self._answer(_Snapshot(reader, state, coming_terms.read()), request, query)
                 self._results.put(key, cached)
             return cached
 
-    def _answer(self, reader: IndexReader, state: IndexState, request: _Request, query: str) -> SearchOutcome:
+    def _answer(self, index: _Snapshot, request: _Request, query: str) -> SearchOutcome:
+        reader, state = index.reader, index.state
         classified = Classification()
         if request.mode == "hybrid" and self._tuning.classification:
             classified = classify(request.text, self._read_vocabulary(reader, state))
-        found = self._find(reader, state, request, classified, request.filters)
+        found = self._find(index, request, classified, request.filters)
         given = {name for name, _ in request.filters}
         certain = tuple(pair for pair in classified.filters if pair[0] not in given)
         narrowed = False
         if certain and not found.null_reason:
-            narrow = self._find(reader, state, request, classified, (*request.filters, *certain))
+            narrow = self._find(index, request, classified, (*request.filters, *certain))
             if narrow.ranked and not narrow.null_reason:
                 inside = {fused.key for _, fused, _, _ in narrow.ranked}
                 narrow.ranked += [each for each in found.ranked if each[1].key not in inside]
@@ -171,12 +182,12 @@ class HybridSearch:
 
     def _find(
         self,
-        reader: IndexReader,
-        state: IndexState,
+        index: _Snapshot,
         request: _Request,
         classified: Classification,
         filters: tuple[tuple[str, str], ...],
     ) -> _Found:
+        reader, state = index.reader, index.state
         selection = self._selections.select(reader, state, filters)
         vector = None
         if request.mode != "bm25" and state.serving is not None:
@@ -186,15 +197,17 @@ class HybridSearch:
             state,
             None if request.mode == "dense" else self._lexical,
             request.terms,
+            index.known,
             vector,
             selection=selection,
             windows=self._selections.all_windows(reader, state),
             depth=max(LEG_DEPTH, request.top),
         )
         weights = relevance.term_weights(request.terms, legs.frequencies, state.chunks)
-        candidates = reader.candidates(list(dict.fromkeys(key for key, _ in (*legs.bm25, *legs.dense))))
-        ranked = self._rank(request, legs, candidates, weights, classified)
-        evidence = _evidence(reader, legs, weights, state.chunks)
+        coming = reader.candidates(list(dict.fromkeys(key for key, _ in (*legs.bm25, *legs.dense))))
+        held = reader.covered_terms(list(legs.numbers), _judged_chunks(legs))
+        ranked = self._rank(request, legs, coming.read(), weights, classified)
+        evidence = _evidence(legs, held.read(), weights, state.chunks)
         judged = relevance.judge(
             evidence,
             _limits(state),
@@ -304,9 +317,14 @@ def _request(query: str, top: int, filters: Mapping[str, str] | None, mode: str,
     return _Request(text, Counter(tokenize(text)), top, pairs, mode, half_life)
 
 
-def _evidence(reader: IndexReader, legs: Legs, weights: Mapping[str, float], chunks: int) -> relevance.Evidence:
-    keys = [key for key, _ in (*legs.bm25[:JUDGED_CHUNKS], *legs.dense[:JUDGED_CHUNKS])]
-    held = reader.covered_terms(list(legs.numbers), keys)
+def _judged_chunks(legs: Legs) -> list[int]:
+    return [key for key, _ in (*legs.bm25[:JUDGED_CHUNKS], *legs.dense[:JUDGED_CHUNKS])]
+
+
+def _evidence(
+    legs: Legs, held: Mapping[int, set[int]], weights: Mapping[str, float], chunks: int
+) -> relevance.Evidence:
+    """`held`: the terms of the question, by number, that each judged chunk holds."""
     covered = max(
         (relevance.coverage(weights, {legs.numbers[number] for number in numbers}) for numbers in held.values()),
         default=0.0,

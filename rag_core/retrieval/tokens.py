@@ -65,7 +65,8 @@ def english_stem(word: str) -> str:
 
 def normalise(text: str) -> str:
     """Compatibility forms made alike, accents of Latin letters and thousands separators removed; case is kept."""
-    text = _THOUSANDS.sub("", text)
+    if "," in text:
+        text = _THOUSANDS.sub("", text)
     if text.isascii():
         return text
     decomposed = _COMBINING.sub("", unicodedata.normalize("NFKD", text))
@@ -75,16 +76,21 @@ def normalise(text: str) -> str:
 def tokenize(text: str) -> list[str]:
     """Terms of a text in order, without stop words. Any text is accepted; nothing in it is an operator."""
     terms: list[str] = []
-    for raw in _RAW.findall(normalise(text)):
-        terms.extend(_terms_of(raw))
+    for raw in raw_words(text):
+        terms.extend(terms_of(raw))
     return terms
+
+
+def raw_words(text: str) -> list[str]:
+    """Words and identifiers of a text in order, as they stand there once normalised."""
+    return _RAW.findall(normalise(text))
 
 
 def distinct_terms(text: str) -> set[str]:
     """The terms of a text, each once: less work than `tokenize` where neither order nor count is wanted."""
     found: set[str] = set()
-    for raw in set(_RAW.findall(normalise(text))):
-        found.update(_terms_of(raw))
+    for raw in set(raw_words(text)):
+        found.update(terms_of(raw))
     return found
 
 
@@ -97,7 +103,8 @@ def term_counts(text: str, context: str = "", *, context_weight: int = CONTEXT_W
 
 
 @lru_cache(maxsize=200_000)
-def _terms_of(match: str) -> tuple[str, ...]:
+def terms_of(match: str) -> tuple[str, ...]:
+    """Terms of one raw word, without stop words: the identifier whole and its parts, each once."""
     raw = match.rstrip(_SOFT)
     if _UNSPACED_RUN.search(raw):
         return _unspaced_terms(raw)
@@ -154,4 +161,4 @@ def _unspaced_terms(raw: str) -> tuple[str, ...]:
 
 def _rest(text: str) -> tuple[str, ...]:
     stripped = text.strip(_SOFT)
-    return _terms_of(stripped) if stripped else ()
+    return terms_of(stripped) if stripped else ()

@@ -70,13 +70,13 @@ def test_the_graph_is_built_once_and_used(store: Store) -> None:
 
 def test_the_graph_finds_nearly_what_the_exact_scan_finds(store: Store) -> None:
     with open_reader(store) as reader:
-        state = reader.state()
+        state = reader.state().read()
         assert state.serving is not None
         shares = []
         for number in range(20):
             (vector,) = EMBEDDER.embed([f"word{number} word{number * 3 % 83} common"])
-            exact = reader.nearest(vector, state.serving, depth=10, exact=True)
-            graph = reader.nearest(vector, state.serving, depth=10, exact=False)
+            exact = reader.nearest(vector, state.serving, depth=10, exact=True).read()
+            graph = reader.nearest(vector, state.serving, depth=10, exact=False).read()
             # Equal cosines may change places: what counts is how near the hits are.
             least = exact[-1][1]
             shares.append(sum(cosine >= least - 1e-6 for _, cosine in graph) / len(exact))
@@ -100,13 +100,15 @@ def test_a_filtered_search_through_the_graph_is_complete(store: Store) -> None:
 def test_a_filter_that_keeps_half_a_percent_finds_all_of_it(store: Store, exact: bool) -> None:
     """Without an iterative scan the graph gives its nearest two hundred, of which such a filter keeps one or none."""
     with open_reader(store) as reader:
-        state = reader.state()
+        state = reader.state().read()
         filters = (("rare", "yes"),)
         documents = "{" + ",".join(map(str, reader.filtered_documents(filters))) + "}"
         assert state.serving is not None
         for number in range(5):
             (vector,) = EMBEDDER.embed([f"word{number} common"])
-            found = reader.nearest(vector, state.serving, depth=10, exact=exact, filters=filters, documents=documents)
+            found = reader.nearest(
+                vector, state.serving, depth=10, exact=exact, filters=filters, documents=documents
+            ).read()
             assert len(found) == 10
 
 

@@ -24,21 +24,20 @@ EMBEDDER = WordHashEmbedder()
 
 @pytest.fixture(name="search")
 def fixture_search(make_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch) -> HybridSearch:
-    """A search whose connection the server cuts once the state of the index has been read."""
+    """A search whose connection the server cuts once both legs have been read."""
     store = make_store()
     load_corpus(store, EMBEDDER, "one", [CorpusText("a", "Kraken", "kraken of the deep")], rules=IngestionRules())
-    read = IndexReader.state
+    ask = IndexReader.candidates
 
-    def read_and_cut(self: IndexReader) -> Any:
-        state = read(self)
+    def cut_and_ask(self: IndexReader, chunks: Any) -> Any:
         with psycopg.connect(store.dsn, autocommit=True) as connection:
             connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'idle in transaction'"
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
-        return state
+        return ask(self, chunks)
 
-    monkeypatch.setattr(IndexReader, "state", read_and_cut)
+    monkeypatch.setattr(IndexReader, "candidates", cut_and_ask)
     return HybridSearch(store, EMBEDDER)
 
 
