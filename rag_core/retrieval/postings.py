@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # Sums of floats come in any order: scores are equal, and tied, where they agree to this many digits.
 DIGITS = 9
 _TIE = 10.0**-DIGITS
+# Bytes of a packed position or frequency.
+_SHORT = 2
 # 32,768 chunks each: 400 kB, so a million chunks stay below 13 MB.
 CACHED_SEGMENTS = 256
 
@@ -130,19 +132,16 @@ def score_blocks(
         weights: of each term by its number.
         norm: `bm25.length_norm` of the index.
     """
-    base, slope = norm
     by_segment: dict[int, list[PostingBlock]] = {}
     for block in blocks:
         by_segment.setdefault(block[1], []).append(block)
     best: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]] = []
     least = 0.0
     for segment, gone in zip(layout.segments, layout.gone, strict=True):
-        scores = np.zeros(len(segment.chunks))
-        norms = base + slope * segment.lengths
-        for term_no, _, positions, frequencies in by_segment.get(segment.segment_no, ()):
-            place = np.frombuffer(positions, dtype=">i2").astype(np.intp)
-            frequency = np.frombuffer(frequencies, dtype=">i2").astype(np.float64)
-            scores[place] += weights[term_no] * (frequency / (frequency + norms[place]))
+        own = by_segment.get(segment.segment_no)
+        if not own:
+            continue
+        scores = _segment_scores(segment, own, weights, norm)
         scores[gone] = 0.0
         if selection is not None:
             scores[~selection.contains(segment.documents)] = 0.0
@@ -159,6 +158,19 @@ def score_blocks(
     return [(int(chunks[place]), float(rounded[place])) for place in order]
 
 
+def _segment_scores(
+    segment: Segment, blocks: Sequence[PostingBlock], weights: dict[int, float], norm: tuple[float, float]
+) -> npt.NDArray[np.float64]:
+    """Scores of all chunks of a segment by position; the blocks are its own, one of each term at most."""
+    base, slope = norm
+    # All terms as one array: a query has dozens of blocks, most of them too short to pay for calls of their own.
+    place = _shorts(b"".join(block[2] for block in blocks)).astype(np.intp)
+    frequency = _shorts(b"".join(block[3] for block in blocks)).astype(np.float64)
+    weight = np.repeat([weights[block[0]] for block in blocks], [len(block[2]) // _SHORT for block in blocks])
+    held = weight * (frequency / (frequency + base + slope * segment.lengths[place]))
+    return np.bincount(place, weights=held, minlength=len(segment.chunks))
+
+
 def _best_positions(scores: npt.NDArray[np.float64], depth: int, least: float) -> npt.NDArray[np.intp]:
     """Positions of the scores that are among the `depth` best or tied with the last of them, none below `least`."""
     place = np.flatnonzero(scores >= least) if least > 0 else np.flatnonzero(scores)
@@ -168,6 +180,10 @@ def _best_positions(scores: npt.NDArray[np.float64], depth: int, least: float) -
     # Sorted, not partitioned: with many equal scores, as a common word gives them, a partition takes far longer.
     kept: npt.NDArray[np.intp] = place[values >= np.sort(values)[-depth] - _TIE]
     return kept
+
+
+def _shorts(packed: bytes) -> npt.NDArray[np.int16]:
+    return np.frombuffer(packed, dtype=">i2")
 
 
 def _integers(packed: bytes) -> npt.NDArray[np.int32]:
