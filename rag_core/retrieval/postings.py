@@ -168,7 +168,7 @@ def _segment_scores(
     frequency = _shorts(b"".join(block[3] for block in blocks)).astype(np.float64)
     weight = np.repeat([weights[block[0]] for block in blocks], [len(block[2]) // _SHORT for block in blocks])
     held = weight * (frequency / (frequency + base + slope * segment.lengths[place]))
-    return np.bincount(place, weights=held, minlength=len(segment.chunks))
+    return np.bincount(place, weights=held, minlength=len(segment.chunks)).astype(np.float64, copy=False)
 
 
 def _best_positions(scores: npt.NDArray[np.float64], depth: int, least: float) -> npt.NDArray[np.intp]:
