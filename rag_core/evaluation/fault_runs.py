@@ -20,7 +20,7 @@ from rag_core.datamodel.answer import Answer
 from rag_core.datamodel.catalog import Catalog
 from rag_core.datamodel.plan import Plan, SqlStep
 from rag_core.evaluation.faults import KINDS, FaultScore, PlantedFault, Standing, judge_answer
-from rag_core.evaluation.score_files import read_scores
+from rag_core.evaluation.score_files import open_scores, read_scores
 from rag_core.graph.build import Orchestrator
 from rag_core.graph.caches import NoDocuments
 from rag_core.graph.state import Request
@@ -96,8 +96,7 @@ def run_faults(
     kept = {score.case_id: score for score in read_scores(path, FaultScore)}
     scores: list[FaultScore] = []
     quota = {kind: (size + place) // len(KINDS) for place, kind in enumerate(reversed(KINDS))}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
+    with open_scores(path) as keep:
         for case in cases:
             if not quota[case.kind]:
                 continue
@@ -106,8 +105,7 @@ def run_faults(
                 score = run_case(setting, case)
                 if score is None:
                     continue
-                file.write(f"\n{score.model_dump_json()}\n")
-                file.flush()
+                keep(score)
             scores.append(score)
             quota[case.kind] -= 1
             if progress is not None:

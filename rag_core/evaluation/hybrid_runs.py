@@ -11,7 +11,7 @@ from statistics import fmean, quantiles
 from rag_core.datamodel.answer import Answer
 from rag_core.evaluation.hybrid_questions import ROUTES, HybridQuestion
 from rag_core.evaluation.hybrid_scoring import HybridScore, score_hybrid
-from rag_core.evaluation.score_files import read_scores
+from rag_core.evaluation.score_files import open_scores, read_scores
 
 
 def run_hybrid(
@@ -26,16 +26,12 @@ def run_hybrid(
     done = {score.question_id for score in kept}
     wanted = {question.question_id for question in questions}
     work = [question for question in questions if question.question_id not in done]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        if path.stat().st_size:
-            file.write("\n")  # after a line that was cut off
+    with open_scores(path) as keep:
         for number, question in enumerate(work, start=1):
             started = time.perf_counter()
             answer = ask(question)
             score = score_hybrid(question, answer, seconds=time.perf_counter() - started)
-            file.write(score.model_dump_json() + "\n")
-            file.flush()
+            keep(score)
             kept.append(score)
             if progress is not None:
                 progress(number, len(work))

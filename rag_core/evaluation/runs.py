@@ -9,7 +9,7 @@ from statistics import fmean, quantiles
 
 from rag_core.datamodel.answer import Answer
 from rag_core.evaluation.questions import EvalQuestion
-from rag_core.evaluation.score_files import read_scores
+from rag_core.evaluation.score_files import open_scores, read_scores
 from rag_core.evaluation.scoring import Score, score_answer
 
 System = Callable[[str], Answer]
@@ -32,16 +32,12 @@ def run_questions(
     done = {(score.system, score.question_id) for score in kept}
     wanted = {(system, question.question_id) for system in systems for question in questions}
     work = [(question, name) for question in questions for name in systems if (name, question.question_id) not in done]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        if path.stat().st_size:
-            file.write("\n")  # after a line that was cut off
+    with open_scores(path) as keep:
         for number, (question, name) in enumerate(work, start=1):
             started = time.perf_counter()
             answer = systems[name](question.text)
             score = score_answer(question, answer, system=name, seconds=time.perf_counter() - started, model=model)
-            file.write(score.model_dump_json() + "\n")
-            file.flush()
+            keep(score)
             kept.append(score)
             if progress is not None:
                 progress(number, len(work))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,3 +24,18 @@ def read_scores(path: Path, kind: type[ScoreRecord]) -> list[ScoreRecord]:
         except ValueError:
             continue
     return scores
+
+
+@contextmanager
+def open_scores(path: Path) -> Iterator[Callable[[Record], None]]:
+    """What adds a score to the end of a file, written at once; the file and its folders are made where they lack."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        if file.tell():
+            file.write("\n")  # the last line may have been cut off
+
+        def keep(score: Record) -> None:
+            file.write(score.model_dump_json() + "\n")
+            file.flush()
+
+        yield keep

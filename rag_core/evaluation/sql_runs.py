@@ -10,7 +10,7 @@ from typing import Literal
 
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.query import QueryResult
-from rag_core.evaluation.score_files import read_scores
+from rag_core.evaluation.score_files import open_scores, read_scores
 from rag_core.evaluation.sql_databases import EvalDatabase
 from rag_core.evaluation.sql_questions import SqlQuestion
 from rag_core.evaluation.sql_systems import SqlSystem, run_statement
@@ -60,10 +60,7 @@ def run_sql_questions(
     done = {(score.system, score.question_id) for score in kept}
     wanted = {(name, question.question_id) for name in systems for question in questions}
     total, number = len(wanted - done), 0
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        if kept or path.stat().st_size:
-            file.write("\n")  # after a line that was cut off
+    with open_scores(path) as keep:
         for database in dict.fromkeys(question.database for question in questions):
             own = [question for question in questions if question.database == database]
             if all((name, question.question_id) in done for name in systems for question in own):
@@ -76,8 +73,7 @@ def run_sql_questions(
                         if (name, question.question_id) in done:
                             continue
                         score = _score(question, name, ask, opened)
-                        file.write(score.model_dump_json() + "\n")
-                        file.flush()
+                        keep(score)
                         kept.append(score)
                         number += 1
                         if progress is not None:
