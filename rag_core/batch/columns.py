@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import date
 from difflib import get_close_matches
-from functools import cached_property
 
 import sqlglot
 from sqlglot import exp
 
-from rag_core.batch.dates import date_values
-from rag_core.batch.file import fill_placeholders
+from rag_core.batch.reading import QuestionReader
 from rag_core.datamodel.base import Record
 from rag_core.datamodel.plan import SqlStep
 from rag_core.datamodel.question import Batch, Question
-from rag_core.plans.fingerprint import question_key
-from rag_core.plans.store import PlanStore
 from rag_core.semantics.compile import compile_query
-from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.paths import SemanticError
-from rag_core.semantics.values import ValueIndex
-from rag_core.workers.planner import Planner
 
 
 class KnownColumns(Record):
@@ -32,36 +24,22 @@ class KnownColumns(Record):
 
 
 class ColumnForecast:
-    """Foretells columns by the kept plan of a question, else by the metric or verified query that explains it.
+    """Foretells columns by the kept plan of a question, else by the metric or verified query that explains it."""
 
-    Args:
-        model: metrics, dimensions and verified queries.
-        values: values of the dimensions; without them questions that name one are not understood.
-        run_date: the day that relative times refer to.
-        plans: kept plans; None where the store does not run.
-    """
-
-    def __init__(self, model: SemanticModel, values: ValueIndex, run_date: date, plans: PlanStore | None) -> None:
-        self._model = model
-        self._values = values
-        self._run_date = run_date
-        self._plans = plans
-
-    @cached_property
-    def _planner(self) -> Planner:
-        return Planner(self._model, self._values)
+    def __init__(self, reader: QuestionReader) -> None:
+        self._reader = reader
+        self._model = reader.model
 
     def of(self, question: Question) -> KnownColumns | None:
         """The columns of the question's first result, None where nothing says them beforehand."""
-        text = fill_placeholders(question.text, {**date_values(self._run_date), **question.parameters})
-        kept = self._plans.find(question_key(text)) if self._plans is not None else None
+        reading = self._reader.read(question)
+        kept, planned = reading.kept, reading.planned
         if kept is not None:
             step = next((step for step in kept.plan.steps if isinstance(step, SqlStep)), None)
             sql = kept.statements.get(step.step_id) if step is not None else None
             return None if step is None else self._of_step(step, sql, f"the kept plan {kept.plan_id}")
-        plan, _ = self._planner.plan(text, self._run_date)
-        first = next((step for step in plan.steps if isinstance(step, SqlStep)), None)
-        if first is None or plan.unmatched:
+        first = next((step for step in planned.steps if isinstance(step, SqlStep)), None) if planned else None
+        if planned is None or first is None or planned.unmatched:
             return None
         query = first.metric_query
         source = f"the metric {query.metrics[0]}" if query is not None else f"the verified query {first.verified}"

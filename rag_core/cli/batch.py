@@ -135,6 +135,7 @@ def _foreseen(services: Services, batch: Batch) -> list[str]:
     Nothing is started for it; where the store does not run, less is known. With a chat model no word is beyond reading.
     """
     from rag_core.batch.columns import ColumnForecast, find_unknown_columns  # noqa: PLC0415 - heavy
+    from rag_core.batch.reading import QuestionReader  # noqa: PLC0415 - heavy
     from rag_core.batch.wording import WordingForecast, find_unknown_words  # noqa: PLC0415 - heavy
     from rag_core.plans.store import PlanStore  # noqa: PLC0415
     from rag_core.provision import read_status  # noqa: PLC0415
@@ -148,13 +149,12 @@ def _foreseen(services: Services, batch: Batch) -> list[str]:
         return []
     try:
         values, plans = (services.values, PlanStore(services.store)) if known else (ValueIndex(), None)
+        reader = QuestionReader(services.semantic_model, values, services.run_date(), plans)
         found: list[str] = []
         if columns:
-            forecast = ColumnForecast(services.semantic_model, values, services.run_date(), plans)
-            found += find_unknown_columns(batch, forecast.of)
+            found += find_unknown_columns(batch, ColumnForecast(reader).of)
         if words:
-            wording = WordingForecast(services.semantic_model, values, services.run_date(), plans)
-            found += find_unknown_words(batch, wording)
+            found += find_unknown_words(batch, WordingForecast(reader))
         return found
     except NightshiftError as error:
         return [f"the columns and words of its questions were not looked up: {error}"]

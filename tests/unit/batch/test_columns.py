@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.batch.columns import ColumnForecast, KnownColumns, find_unknown_columns, selected_names
+from rag_core.batch.reading import QuestionReader
 from rag_core.datamodel.question import Batch, Expectation, Question
 from rag_core.semantics.model import load_semantic_model
 from rag_core.semantics.values import ValueIndex
@@ -19,7 +20,7 @@ RUN_DATE = date(2026, 7, 1)
 def forecast(repo_root: Path) -> ColumnForecast:
     """By the sample's semantic model alone: no store, no warehouse."""
     model = load_semantic_model(repo_root / "config" / "semantic_model.yaml")
-    return ColumnForecast(model, ValueIndex(), RUN_DATE, None)
+    return ColumnForecast(QuestionReader(model, ValueIndex(), RUN_DATE, None))
 
 
 def test_a_metric_says_its_columns(forecast: ColumnForecast) -> None:

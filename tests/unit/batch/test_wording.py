@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_core.batch.reading import QuestionReader
 from rag_core.batch.wording import WordingForecast, find_unknown_words
 from rag_core.datamodel.question import Batch, Question
 from rag_core.semantics.model import load_semantic_model
@@ -17,7 +18,7 @@ from rag_core.semantics.values import ValueIndex
 def forecast(repo_root: Path) -> WordingForecast:
     """By the sample's semantic model alone; the questions here name no value of the warehouse."""
     model = load_semantic_model(repo_root / "config" / "semantic_model.yaml")
-    return WordingForecast(model, ValueIndex(), date(2026, 7, 1), None)
+    return WordingForecast(QuestionReader(model, ValueIndex(), date(2026, 7, 1), None))
 
 
 def _ask(text: str, **parameters: str) -> Question:
@@ -71,3 +72,10 @@ def test_each_question_is_named(forecast: WordingForecast) -> None:
     assert list(find_unknown_words(batch, forecast)) == [
         "question bad: not understood without a chat model: 'grosso' (did you mean gross?)"
     ]
+
+
+def test_a_question_is_read_once_however_many_look_at_it(forecast: WordingForecast) -> None:
+    reader = forecast._reader
+    question = _ask("What was revenue by region last quarter?")
+    assert reader.read(question) is reader.read(question)
+    assert reader.read(question) is not reader.read(_ask("What was revenue by region last month?"))
