@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
@@ -53,6 +54,13 @@ def build_app() -> typer.Typer:
     return app
 
 
+def _configure_output() -> None:
+    """What an output cannot encode (an argument that is not UTF-8, few letters) is escaped and ends no command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _configure_logging() -> None:
     handler = RichHandler(console=error_console, show_path=False, rich_tracebacks=False)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler], force=True)
@@ -67,6 +75,7 @@ def _configure_logging() -> None:
 
 def run() -> None:
     """Entry point. Exit codes: 0 done, 1 done but something failed, 2 wrong usage or settings, 3 unreachable."""
+    _configure_output()
     _configure_logging()
     try:
         result = build_app()(standalone_mode=False)

@@ -59,10 +59,20 @@ def to_json(value: Any) -> Any:
     return cell_to_json(value)
 
 
+def _json_line(value: Any, encoding: str) -> str:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        # An argument or a name that is not UTF-8, or an output with few letters: escaped it is JSON all the same.
+        text = json.dumps(value, ensure_ascii=True, allow_nan=False)
+    return text + "\n"
+
+
 def emit(value: Any, *, as_json: bool, render: Callable[[], None]) -> None:
     """Prints `value` as JSON, or calls `render` to print it for people."""
     if as_json:
-        sys.stdout.write(json.dumps(to_json(value), ensure_ascii=False, allow_nan=False) + "\n")
+        sys.stdout.write(_json_line(to_json(value), sys.stdout.encoding or "utf-8"))
         sys.stdout.flush()
     else:
         render()

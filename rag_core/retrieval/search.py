@@ -117,6 +117,7 @@ class HybridSearch:
         Raises ConfigurationError for an empty query, an unknown mode, a half-life that is not positive, or an index
         that another embedding model made.
         """
+        query = _storable(query)
         request = _request(query, top, filters, mode, recency_half_life_days)
         if mode != "bm25":
             self._vector_of(self._embedder, request.text)  # outside the transaction: the first one loads the model
@@ -303,8 +304,7 @@ class HybridSearch:
 
 
 def _request(query: str, top: int, filters: Mapping[str, str] | None, mode: str, half_life: float | None) -> _Request:
-    # A lone surrogate cannot be encoded for the database; NUL it does not take.
-    text = query.replace("\x00", " ").encode("utf-8", "replace").decode("utf-8").strip()[:MAX_QUERY_CHARACTERS]
+    text = query.strip()[:MAX_QUERY_CHARACTERS]
     if not text:
         raise ConfigurationError("the search text is empty: say what to look for")
     if mode not in MODES:
@@ -313,8 +313,15 @@ def _request(query: str, top: int, filters: Mapping[str, str] | None, mode: str,
         raise ConfigurationError("the number of results must be at least 1")
     if half_life is not None and not half_life > 0:
         raise ConfigurationError("the recency half-life must be a positive number of days")
-    pairs = tuple(sorted((name, value.strip().casefold()) for name, value in (filters or {}).items()))
+    # A NUL in a filter stays a sign that no attribute holds; a space in its place might make it fit.
+    named = ((name, str(value).replace("\x00", "\ufffd")) for name, value in (filters or {}).items())
+    pairs = tuple(sorted((_storable(name), _storable(value).strip().casefold()) for name, value in named))
     return _Request(text, Counter(tokenize(text)), top, pairs, mode, half_life)
+
+
+def _storable(text: str) -> str:
+    """A text as the database can hold it: a lone surrogate cannot be encoded for it, NUL it does not take."""
+    return text.replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
 
 
 def _judged_chunks(legs: Legs) -> list[int]:

@@ -66,8 +66,15 @@ def fixture_search(store: Store) -> HybridSearch:
 )  # fmt: skip
 def test_no_query_is_an_error(search: HybridSearch, query: str, mode: str) -> None:
     outcome = search.search(query, mode=mode)
-    assert outcome.query == query
+    assert outcome.query == query.replace("\x00", " ").replace("\ud800", "?")  # as the database and JSON can hold it
     assert [passage.rank for passage in outcome.passages] == list(range(1, len(outcome.passages) + 1))
+
+
+@pytest.mark.parametrize("value", ["a\x00b", "\udcff", "metering-store\x00", "x" * 1_000_000, "🎉", "'", "%s"])
+@pytest.mark.parametrize("name", ["service", "no\x00such", "\udcff"])
+def test_no_filter_is_an_error(search: HybridSearch, name: str, value: str) -> None:
+    outcome = search.search("disk", filters={name: value})
+    assert (outcome.null_signal, outcome.passages) == (True, ())
 
 
 @pytest.mark.parametrize("query", ["", "   ", "\n\t", "\x00"])

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
+import os
+import subprocess
+import sys
 
 import pytest
 import typer
@@ -10,7 +14,7 @@ from rich.table import Table
 from typer.testing import CliRunner
 
 from rag_core.cli.config import register
-from rag_core.cli.output import _WholeTables
+from rag_core.cli.output import _WholeTables, emit
 from rag_core.errors import ConfigurationError
 from rag_core.settings import load_settings
 
@@ -35,6 +39,24 @@ def test_a_long_word_on_a_terminal_goes_on_in_the_next_line() -> None:
     shown = _printed(terminal=True)
     assert "…" not in shown
     assert shown.count("X") == 150
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+@pytest.mark.parametrize("text", ["invoice \udcff", "Zürich 5 €", "🎉"])
+def test_json_is_json_whatever_the_output_can_encode(monkeypatch: pytest.MonkeyPatch, encoding: str, text: str) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding=encoding))
+    emit({"query": text}, as_json=True, render=lambda: None)
+    assert json.loads(written.getvalue().decode(encoding)) == {"query": text}
+
+
+def test_an_argument_that_is_not_utf8_is_shown_escaped() -> None:
+    """The system hands its bytes over as lone surrogates, which no output can encode."""
+    command = [sys.executable, "-c", "from rag_core.cli.main import run; run()", os.fsencode("search\udcff")]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"search\\udcff" in done.stderr
+    assert b"Traceback" not in done.stderr
 
 
 def test_every_setting_is_named_whole_in_a_pipe() -> None:
