@@ -6,8 +6,10 @@ BIN := $(VENV)/bin
 # Where PyTorch's CPU build comes from: empty takes what pip is configured with; see the README for other machines.
 TORCH_INDEX_URL ?=
 export TORCH_INDEX_URL
+# Without bytecode at hand each of the many processes of a test run or an Airflow would compile the same modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup up down demo test test-fast test-slow test-browser lint format typecheck check clean
+.PHONY: help setup up down demo test test-fast test-slow lint format typecheck check clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
@@ -30,11 +32,8 @@ test: setup ## Run the tests, with the real parts that fit (PostgreSQL, Airflow)
 test-fast: setup ## Run only the tests that need no service
 	$(BIN)/pytest -q
 
-test-slow: setup ## Run the long tests: real documents, attacks, load
-	$(BIN)/pytest -q -m "slow"
-
-test-browser: setup ## Run the tests that drive Chromium (skipped where there is none)
-	$(BIN)/pytest -q -m "browser"
+test-slow: setup ## Run the long tests (real documents, attacks, load) and those that drive Chromium (skipped without)
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "slow or browser"
 
 lint: setup ## Check style, imports between the rooms, SQL
 	$(BIN)/ruff check .

@@ -40,5 +40,10 @@ say "installing PyTorch (CPU)"
 say "installing the other requirements"
 .venv/bin/uv pip install -q --python .venv/bin/python -c requirements.lock -e '.[dev]'
 .venv/bin/uv pip check -q --python .venv/bin/python || fail "the installed packages do not fit together"
+# Else each process compiles what it imports: every one of them where PYTHONDONTWRITEBYTECODE is set, and all of Airflow's
+# side by side when it first starts.
+say "compiling the installed modules"
+.venv/bin/python -m compileall -q -j 0 -x '/(tests|torch)/' .venv/lib rag_core ingestion plugins sample ||
+  say "what cannot be compiled is left as it is"
 echo "$wanted" > "$stamp"
 say "done"
