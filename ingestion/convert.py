@@ -23,7 +23,7 @@ from ingestion.formats.nesting import flatten_html
 from ingestion.frontmatter import split_frontmatter
 from ingestion.pdf_layout import Page, layout_blocks
 
-CONVERTER_VERSION = "5"
+CONVERTER_VERSION = "6"
 """Counts up whenever the same bytes would give other blocks; part of a document's key."""
 
 _STAMP = 25

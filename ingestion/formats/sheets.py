@@ -16,10 +16,15 @@ from typing import Any, Literal
 from ingestion.config import ConversionLimits
 from ingestion.documents import Block
 from ingestion.errors import ConversionFault
-from ingestion.formats.grids import header_rows, sheet_blocks
+from ingestion.formats.grids import Rows, header_rows, sheet_blocks
 from ingestion.formats.tables import table_block
+from ingestion.formats.workbooks import cell_notes, open_workbook, text_boxes
 
 _DELIMITERS = ",;\t|"
+# What a spreadsheet stores and tells of a number; a 64-bit float's further digits are noise.
+_DIGITS = 15
+# Quoted, escaped, filling and bracketed parts of a number format, in which a percent sign is a mere sign.
+_WORDS_OF_FORMAT = re.compile(r"\"[^\"]*\"|\\.|[_*].|\[[^\]]*\]")
 # Excel writes and reads it.
 _SEPARATOR = re.compile(r"\ufeff?\"?sep=([,;\t|])\"?[ \t]*\n", re.IGNORECASE)
 
@@ -109,33 +114,37 @@ def _check(rows: int, cells: int, columns: int, limits: ConversionLimits) -> Non
     if cells > limits.max_cells:
         raise ConversionFault("too_large", f"more than {limits.max_cells} cells with values")
     if columns > limits.max_columns:
-        raise ConversionFault("too_large", f"more than {limits.max_columns} columns")
+        raise ConversionFault("too_large", f"more than {limits.max_columns} columns with values")
 
 
 def read_xlsx(data: bytes, limits: ConversionLimits) -> tuple[list[Block], dict[str, Any], tuple[str, ...]]:
     """The tables of each visible sheet below the sheet's name, the workbook's properties, and warnings.
 
     Sheets are streamed, so that memory follows the cells with values and not the addresses they stand at. A formula
-    that was saved without its value is shown as the formula.
+    that was saved without its value is shown as the formula. Text boxes and the notes on cells follow the tables.
     """
-    import openpyxl  # noqa: PLC0415 - heavy
-
     count = _Count(limits)
     blocks: list[Block] = []
     warnings: list[str] = []
     with ExitStack() as opened:
         try:
-            values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+            archive = opened.enter_context(zipfile.ZipFile(io.BytesIO(data)))
+            values = open_workbook(data, values=True)
             opened.callback(values.close)
             formulas = None
             if _has_formulas(data):
-                formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
+                formulas = open_workbook(data, values=False)
                 opened.callback(formulas.close)
             for sheet in values.worksheets:
                 if sheet.sheet_state != "visible":
                     warnings.append(f"hidden sheet {sheet.title!r} left out")
                     continue
-                found = sheet_blocks(dict(_rows(sheet, formulas[sheet.title] if formulas else None, count)))
+                rows = dict(_rows(sheet, formulas[sheet.title] if formulas else None, count))
+                found = sheet_blocks(rows)
+                try:
+                    found.extend(_beside(archive, sheet._worksheet_path, rows))
+                except (KeyError, ValueError, TypeError, SyntaxError) as error:
+                    warnings.append(f"notes or text boxes of sheet {sheet.title!r} cannot be read ({error})")
                 if found:
                     blocks.append(Block("heading", sheet.title, level=1 if len(values.worksheets) == 1 else 2))
                     blocks.extend(found)
@@ -143,6 +152,21 @@ def read_xlsx(data: bytes, limits: ConversionLimits) -> tuple[list[Block], dict[
         except (KeyError, ValueError, TypeError, SyntaxError, EOFError, OSError, zipfile.BadZipFile) as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             raise ConversionFault("corrupt", f"the workbook cannot be read ({reason})") from None
+
+
+def _beside(archive: zipfile.ZipFile, sheet_path: str, rows: Rows) -> Iterator[Block]:
+    """Text boxes, then the notes on cells as a list, each with its cell's address and value."""
+    from openpyxl.utils.cell import coordinate_to_tuple  # noqa: PLC0415 - heavy
+
+    for text in text_boxes(archive, sheet_path):
+        yield Block("paragraph", text)
+    lines = []
+    for address, text in cell_notes(archive, sheet_path):
+        row, column = coordinate_to_tuple(address)
+        value = rows.get(row, {}).get(column, "")
+        lines.append(f"- {address} ({value}): {text}" if value else f"- {address}: {text}")
+    if lines:
+        yield Block("list", "\n".join(lines))
 
 
 def _has_formulas(data: bytes) -> bool:
@@ -166,13 +190,14 @@ class _Count:
         self._limits = limits
         self._cells = 0
 
-    def add(self, rows: int, filled: Mapping[int, str]) -> None:
-        self._cells += len(filled)
-        _check(rows, self._cells, max(filled), self._limits)
+    def add(self, rows: int, columns: int, cells: int) -> None:
+        self._cells += cells
+        _check(rows, self._cells, columns, self._limits)
 
 
 def _rows(sheet: Any, formulas: Any, count: _Count) -> Iterator[tuple[int, Mapping[int, str]]]:
     held = 0
+    columns: set[int] = set()
     # Declared dimensions may be wrong, either way.
     sheet.reset_dimensions()
     if formulas is not None:
@@ -193,12 +218,16 @@ def _rows(sheet: Any, formulas: Any, count: _Count) -> Iterator[tuple[int, Mappi
                 number = cell.row
         if filled:
             held += 1
-            count.add(held, filled)
+            # One stray cell far to the right is one column more, as one far below is one row more.
+            columns.update(filled)
+            count.add(held, len(columns), len(filled))
             yield number, filled
 
 
 def format_cell(value: Any, number_format: str = "General") -> str:
-    """A cell's value as a reader sees it, without the sheet's rounding: percents as percents, dates in ISO 8601."""
+    """A cell's value as a reader sees it, without the sheet's rounding: percents as percents, dates in ISO 8601,
+    numbers in the 15 significant digits that a spreadsheet tells of them, without an exponent.
+    """
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, datetime):
@@ -209,11 +238,23 @@ def format_cell(value: Any, number_format: str = "General") -> str:
     if isinstance(value, timedelta):
         return str(value)
     if isinstance(value, int | float | Decimal):
-        percent = "%" in number_format
-        shown = value * 100 if percent else value
-        text = str(shown) if isinstance(shown, int) else format(round(float(shown), 10), ".10f").rstrip("0").rstrip(".")
+        percent = "%" in _WORDS_OF_FORMAT.sub("", number_format)
+        if isinstance(value, int) and not percent:
+            return str(value)
+        shown = Decimal(format(value, f".{_DIGITS}g"))
+        text = _plain(shown.scaleb(2) if percent else shown)
         return f"{text}%" if percent else text
     return str(value).strip()
+
+
+def _plain(number: Decimal) -> str:
+    """A number with all its digits and no others; past 10^21 and below 10^-20 with an exponent."""
+    if not number.is_finite() or not number:
+        return "0" if number.is_finite() else str(number)
+    if not -20 <= number.adjusted() <= 21:
+        return str(number.normalize())
+    text = format(number, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _properties(workbook: Any) -> dict[str, Any]:
