@@ -148,7 +148,7 @@ def measure(dsn: str) -> dict[str, Any]:
     embedder: Embedder = WordHashEmbedder(dimensions=384) if words else load_embedder(setting, batch_size=32)
     search = HybridSearch(store, embedder)
     for question in questions:
-        search._vector_of(embedder, question)
+        search._vectors.of(embedder, question)
     figures = {label: _time(search, questions, filters, process) for label, filters in SHARES}
     store.close()
     return {

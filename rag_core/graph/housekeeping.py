@@ -1,4 +1,4 @@
-"""Removes what only an unfinished question needs: its checkpoints and the replies it has paid for."""
+"""Removes what only an unfinished question needs, checkpoints and replies paid for, and vectors that none asks for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
+from rag_core.retrieval.query_vectors import KEPT_DAYS
 
 # Whoever has not gone on with a run for a week will start it anew.
 RETENTION = timedelta(days=7)
@@ -13,6 +14,8 @@ RETENTION = timedelta(days=7)
 
 def forget_run(store: Store, run_id: str, *, retention: timedelta = RETENTION, now: datetime | None = None) -> int:
     """Removes what a run that has ended no longer needs, and what any other has left alone for `retention`.
+
+    Vectors of questions that nobody has asked for months go too.
 
     Returns the number of questions whose checkpoints were left alone so long. Accounts of model calls stay.
     """
@@ -25,4 +28,5 @@ def forget_run(store: Store, run_id: str, *, retention: timedelta = RETENTION, n
             connection.execute(statement("checkpoints/delete_run_checkpoint_blobs"), given)
             connection.execute(statement("checkpoints/delete_run_checkpoints"), given)
         connection.execute(statement("model_calls/delete_replies"), {"run_id": run_id, "before": before})
+        connection.execute(statement("query_vectors/delete_unused"), {"days": KEPT_DAYS})
     return len(old)

@@ -19,6 +19,7 @@ from rag_core.retrieval.classify import Classification, Vocabulary, classify
 from rag_core.retrieval.legs import Legs, blend_leg, run_legs, title_leg
 from rag_core.retrieval.passages import key_sentences
 from rag_core.retrieval.postings import PackedPostings
+from rag_core.retrieval.query_vectors import QueryVectors
 from rag_core.retrieval.selection import Selections
 from rag_core.retrieval.tokens import tokenize
 from rag_core.retrieval.tuning import SearchTuning, standing
@@ -34,7 +35,6 @@ MAX_QUERY_CHARACTERS = 10_000
 JUDGED_CHUNKS = 5
 # Finding the sentences that answer costs more than finding the passage: nobody quotes the fiftieth.
 QUOTED_RESULTS = 20
-CACHED_VECTORS = 1_000
 CACHED_RESULTS = 200
 
 
@@ -96,7 +96,7 @@ class HybridSearch:
         self._open_embedder = open_embedder
         self._today = today
         self._tuning = tuning or SearchTuning()
-        self._vectors: RecentCache[list[float]] = RecentCache(CACHED_VECTORS)
+        self._vectors = QueryVectors(store)
         self._results: RecentCache[SearchOutcome] = RecentCache(CACHED_RESULTS)
         self._selections = Selections()
         self._lexical: LexicalIndex = lexical or PackedPostings()
@@ -120,7 +120,7 @@ class HybridSearch:
         query = _storable(query)
         request = _request(query, top, filters, mode, recency_half_life_days)
         if mode != "bm25":
-            self._vector_of(self._embedder, request.text)  # outside the transaction: the first one loads the model
+            self._vectors.of(self._embedder, request.text)  # outside the transaction: it may have to load the model
         with open_reader(self._store) as reader:
             coming_state, coming_terms = reader.state(), reader.terms(request.terms)
             state = coming_state.read()
@@ -192,7 +192,7 @@ class HybridSearch:
         selection = self._selections.select(reader, state, filters)
         vector = None
         if request.mode != "bm25" and state.serving is not None:
-            vector = self._vector_of(self._serving_embedder(state), request.text)
+            vector = self._vectors.of(self._serving_embedder(state), request.text)
         legs = run_legs(
             reader,
             state,
@@ -290,14 +290,6 @@ class HybridSearch:
             embedder = self._open_embedder(serving.model_setting)
             self._old_embedders.put(serving.model_setting, embedder)
         return embedder
-
-    def _vector_of(self, embedder: Embedder, text: str) -> list[float]:
-        key = (embedder.model_id, text)
-        vector = self._vectors.get(key)
-        if vector is None:
-            vector = embedder.embed([text])[0]
-            self._vectors.put(key, vector)
-        return vector
 
     def _day(self) -> date:
         return self._today or datetime.now(UTC).date()
