@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rag_core.datamodel.base import Record
+from rag_core.semantics.fillers import SPELT_RIGHT
 from rag_core.semantics.words import Word
 
 MIN_LENGTH = 4
@@ -44,9 +45,10 @@ class Speller:
         return word.key in self._known
 
     def near(self, word: Word) -> NearMiss | None:
-        """The known words nearest to an unknown one; None where it is known, short, or unlike all of them."""
+        """The known words nearest to an unknown one; None where it is known, spelt right, short, or unlike all."""
         key = word.key
-        if key in self._known or len(key) < MIN_LENGTH or not key.isalpha():
+        right = key in self._known or key in SPELT_RIGHT
+        if right or len(key) < MIN_LENGTH or not key.isalpha():
             return None
         allowed = 2 if len(key) >= LONG else 1
         best, found = allowed + 1, []

@@ -126,7 +126,9 @@ CHANGE_PHRASES: dict[str, int] = {
     "shrank": -1, "shrunk": -1, "went down": -1, "go down": -1, "how many fewer": -1, "how much less": -1,
     "how much lower": -1, "loss in": -1, "slump": -1, "slumped": -1, "worsen": 0, "worsened": 0, "dip": -1,
     "dipped": -1, "fewer": -1, "points": 0, "percentage points": 0, "in percentage points": 0,
-    "how many points": 0,
+    "how many points": 0, "growing": 1, "rising": 1, "increasing": 1, "climbing": 1, "going up": 1, "changing": 0,
+    "improving": 0, "worsening": 0, "getting better": 0, "getting worse": 0, "falling": -1, "dropping": -1,
+    "declining": -1, "decreasing": -1, "shrinking": -1, "going down": -1,
 }  # fmt: skip
 TREND_PHRASES = (
     "trend", "trend of", "trend in", "trends in", "over time", "develop", "developed", "development",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from rag_core.datamodel.base import Record
 from rag_core.workers.wording import asked_words
@@ -130,6 +131,27 @@ def stands_alone(text: str) -> bool:
     if _POINTS_BACK.search(text) or _CAUSE.search(text):
         return False
     return bool(find_names(text)) or len(asked_words(text)) >= OWN_WORDS
+
+
+def nearest(question: str, clause: Clause, others: Sequence[Clause]) -> tuple[Clause, ...]:
+    """Those of the other clauses that a clause may lean on: of its own sentence, else of the nearest before, else all.
+
+    "What was the revenue by month, and which customer stands out? What does a gateway cost?" asks for a customer of
+    that revenue, whatever is asked after it.
+    """
+    own = _sentence(question, clause)
+    places = {_sentence(question, other) for other in others}
+    before = [place for place in places if place <= own]
+    if not before:
+        return tuple(others)
+    return tuple(other for other in others if _sentence(question, other) == max(before))
+
+
+def _sentence(question: str, clause: Clause) -> int:
+    """How many questions end before a clause; one that was put together from parts is found by its first part."""
+    at = question.find(clause.text)
+    at = question.find(clause.text.split(", ")[0]) if at < 0 else at
+    return len(re.findall(r"\?\s", question[: max(at, 0)]))
 
 
 def without_movement(text: str) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rag_core.datamodel.plan import MetricQuery
+from rag_core.semantics.definitions import SemanticModel
 from rag_core.semantics.match import Match
 
 
@@ -29,10 +32,22 @@ def is_misspelt(match: Match) -> bool:
 
 
 def left_open(match: Match) -> tuple[str, ...]:
-    """The words of a clause that have no single meaning; a misspelt one with what it may have been."""
+    """What of a clause has no single meaning, with what it may mean; a misspelt word with what it may have been."""
     if not is_misspelt(match):
-        return tuple(item.text for item in match.ambiguous)
+        return tuple(item.question.rstrip(" ?.") for item in match.ambiguous)
     return tuple(f"{item.text} (did you mean {' or '.join(item.options)}?)" for item in match.ambiguous)
+
+
+def named_options(match: Match, model: SemanticModel) -> tuple[str, ...]:
+    """What the only ambiguous words of a clause may mean, where each is a name that can stand in their place.
+
+    "Each of them" and "all of them together" are no names: put for "Gateways and Meters" they ask for all families.
+    """
+    if len(match.ambiguous) != 1 or match.near_misses or not match.ambiguous[0].text:
+        return ()
+    labels = tuple(model.label(name) for name in (*model.metrics, *model.dimensions))
+    options = match.ambiguous[0].options
+    return options if all(option.startswith(labels) for option in options) else ()
 
 
 def with_change(query: MetricQuery) -> MetricQuery:
@@ -46,9 +61,16 @@ def with_change(query: MetricQuery) -> MetricQuery:
     return query.model_copy(update={"comparison": "previous"})
 
 
-def as_moved(match: Match) -> Match:
-    """The match with the change from the period before, as `with_change`."""
-    return match if match.query is None else match.model_copy(update={"query": with_change(match.query)})
+def as_moved(matches: Sequence[Match]) -> tuple[Match, ...]:
+    """The matches with the change from the period before, as `with_change`; empty where one cannot tell how it moved.
+
+    A level over all that is recorded does not say whether a figure rises.
+    """
+    queries = [with_change(match.query) for match in matches if match.query is not None]
+    told = [query.comparison != "none" or query.grain is not None or query.running_total for query in queries]
+    if len(told) < len(matches) or not all(told):
+        return ()
+    return tuple(match.model_copy(update={"query": query}) for match, query in zip(matches, queries, strict=True))
 
 
 def ask_back(match: Match) -> str:

@@ -31,6 +31,7 @@ from rag_core.workers.clauses import (
     Clause,
     asks_series,
     names_leader,
+    nearest,
     read_clauses,
     read_whole,
     stands_alone,
@@ -44,6 +45,7 @@ from rag_core.workers.figure_asks import (
     is_governed,
     is_misspelt,
     left_open,
+    named_options,
     with_change,
 )
 from rag_core.workers.halves import halved
@@ -160,14 +162,14 @@ class Planner:
         steps: list[Step] = []
         searches: list[Clause] = []
         unmatched: list[str] = []
-        queries: list[tuple[MetricQuery, str]] = []
+        queries: list[tuple[MetricQuery, Clause]] = []
         clarification: str | None = None
         for clause in clauses:
             match = whole if len(clauses) == 1 and not clause.asks_cause else self._matcher.match(clause.text, run_date)
             read = () if clause.asks_documents else self._read_figure(clause, match, run_date, alone=len(clauses) == 1)
             if clause.asks_cause:
                 if not queries and (query := self._figure_of_cause(clause, run_date)) is not None:
-                    queries.append((query, ""))
+                    queries.append((query, clause))
                     steps.append(self._metric_step(f"s{len(steps) + 1}", query))
                 searches.append(clause)
             elif read:
@@ -176,7 +178,7 @@ class Planner:
                     steps.append(step)
                     read_so += found.assumptions
                     if step.metric_query is not None:
-                        queries.append((step.metric_query, clause.text))
+                        queries.append((step.metric_query, clause))
             else:
                 # A figure that is not understood beside a question for documents is left out and named; alone, the
                 # documents may still hold it.
@@ -213,19 +215,18 @@ class Planner:
         """
         if match.complete:
             return (match,)
-        if match.ambiguous and not alone and len(match.ambiguous) == 1 and not match.near_misses:
-            word, options = match.ambiguous[0].text, match.ambiguous[0].options
+        options = () if alone else named_options(match, self.semantic_model)
+        if options and len(options) <= MAX_READINGS:
+            word = re.escape(match.ambiguous[0].text)
             text = without_movement(clause.text) if match.unmatched else clause.text
-            readings = [
-                self._matcher.match(re.sub(re.escape(word), option, text, count=1, flags=re.IGNORECASE), run_date)
-                for option in options
-            ]
-            if readings and len(readings) <= MAX_READINGS and all(found.complete for found in readings):
-                return tuple(as_moved(found) if match.unmatched else found for found in readings)
+            texts = [re.sub(word, option, text, count=1, flags=re.IGNORECASE) for option in options]
+            readings = [self._matcher.match(text, run_date) for text in texts]
+            if all(found.complete for found in readings):
+                return as_moved(readings) if match.unmatched else tuple(readings)
         if match.unmatched and (text := without_movement(clause.text)) != clause.text.strip(" ,;?."):
             figure = self._matcher.match(text, run_date)
             if figure.complete and figure.query is not None and any(span.role == "figure" for span in figure.spans):
-                return (as_moved(figure),)
+                return as_moved([figure])
         return ()
 
     def _figure_of_cause(self, clause: Clause, run_date: date) -> MetricQuery | None:
@@ -243,14 +244,16 @@ class Planner:
         question: str,
         searches: Sequence[Clause],
         steps: Sequence[Step],
-        queries: Sequence[tuple[MetricQuery, str]],
+        queries: Sequence[tuple[MetricQuery, Clause]],
         *,
         alone: bool,
     ) -> list[Step]:
         """A search a clause, told what the figures beside it are of; one that names a ranking's first row waits."""
-        context = " ".join(dict.fromkeys(self._context(query, words) for query, words in queries))
         found: list[Step] = []
         for index, clause in enumerate(searches, start=1):
+            beside = nearest(question, clause, [asked for _, asked in queries])
+            told = (self._context(query, asked) for query, asked in queries if asked in beside)
+            context = " ".join(dict.fromkeys(told))
             text = f"{clause.text} {context}".strip() if context and not stands_alone(clause.text) else clause.text
             if not context and not alone and not stands_alone(clause.text):
                 text = question
@@ -263,10 +266,10 @@ class Planner:
             )
         return found
 
-    def _context(self, query: MetricQuery, asked: str) -> str:
+    def _context(self, query: MetricQuery, asked: Clause) -> str:
         """The words that a search needs to know what the figures are of: as they were asked, or labels and filters."""
-        if asked:
-            return asked
+        if not asked.asks_cause:
+            return asked.text
         words = [self.semantic_model.label(name) for name in query.metrics]
         words += [self.spoken.get(str(value), str(value)) for item in query.filters for value in item.values]
         if query.time_range is not None and (query.time_range.start or query.time_range.end):

@@ -215,6 +215,32 @@ def test_a_misspelt_word_is_asked_back_and_never_taken_silently(
     assert found.ambiguous[0].text == word
 
 
+@pytest.mark.parametrize("verb", ["sent", "held", "told", "kept"])
+def test_a_verb_that_is_spelt_right_is_not_taken_for_a_slip(match: Matching, verb: str) -> None:
+    found = match(f"Which team {verb} most incidents in 2025?")
+    assert not found.complete
+    assert found.near_misses == ()
+    assert found.unmatched == (verb,)
+
+
+@pytest.mark.parametrize("most", ["most", "the most"])
+def test_tickets_are_sent(match: Matching, most: str) -> None:
+    found = match(f"Which region sent {most} tickets in 2026 Q1?")
+    assert found.complete
+    assert found.query is not None
+    assert (found.query.metrics, found.query.dimensions, found.query.limit) == (("tickets",), ("region",), 1)
+
+
+@pytest.mark.parametrize("movement", ["growing", "rising", "falling", "shrinking", "going down"])
+def test_a_movement_under_way_needs_a_period_as_any_other(match: Matching, movement: str) -> None:
+    found = match(f"Is revenue {movement}?")
+    assert not found.complete
+    assert found.reason.startswith("a change needs a period")
+    within = match(f"Is revenue {movement} in Q2 2026?")
+    assert within.query is not None
+    assert within.query.comparison == "previous"
+
+
 def test_a_near_word_that_completes_nothing_is_told_but_the_rest_stays_unmatched(match: Matching) -> None:
     found = match("What does the runbook say about revenu leakage")
     assert "revenu" in [miss.word for miss in found.near_misses]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.workers.clauses import read_clauses, without_cause
+from rag_core.workers.clauses import nearest, read_clauses, without_cause
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,23 @@ def test_causes_and_documents_are_told_apart_from_figures() -> None:
 )
 def test_a_question_after_a_cause_becomes_one_after_its_figure(question: str, figure: str) -> None:
     assert without_cause(question) == figure
+
+
+@pytest.mark.parametrize(
+    ("question", "part", "figures", "leans_on"),
+    [
+        # of its own sentence, whatever is asked before and after it
+        ("What was the rent per month, and which guest stands out? What does a boat cost?", 1, [0, 2], [0]),
+        ("What does a boat cost? What was the rent per month, and which guest stands out?", 2, [0, 1], [1]),
+        ("What was the rent, how many guests came, and why?", 2, [0, 1], [0, 1]),
+        # else of the nearest one before
+        ("What was the rent? How many guests came? Who decided on it?", 2, [0, 1], [1]),
+        # else of any
+        ("Who decided on it? What was the rent? How many guests came?", 0, [1, 2], [1, 2]),
+    ],
+)
+def test_a_part_leans_on_the_figures_nearest_to_it(
+    question: str, part: int, figures: list[int], leans_on: list[int]
+) -> None:
+    clauses = read_clauses(question)
+    assert nearest(question, clauses[part], [clauses[at] for at in figures]) == tuple(clauses[at] for at in leans_on)
