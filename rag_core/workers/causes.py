@@ -28,6 +28,8 @@ HEADED, WORDED, HINTED, DATED, SUBJECT, MOVED, BRIDGE, REMEDY = 0.6, 0.5, 0.25, 
 LEAST = 0.5
 # So many shared words make a bridge.
 BRIDGED = 3
+# A cause leads to what says that the subject moved where it stands so near to it or shares so many words with it.
+NEAR, LED = 2, 2
 # A line names the subject where it holds so much of it.
 NAMED = 0.3
 # A sentence states the effect where it holds so much of the subject beside the movement.
@@ -46,6 +48,11 @@ _FORM = re.compile(
     r"\b(?:each|every|last|next|previous|past|current|rates?|percent(?:age)?s?|shares?|numbers?|amounts?|levels?|"
     r"figures?|values?|totals?|averages?|means?)\b",
     re.IGNORECASE,
+)
+
+
+_PERIOD = re.compile(
+    r"\b(?:first|second|third|fourth|quarters?|months?|years?|weeks?|quarterly|monthly|yearly|weekly|daily)\b"
 )
 
 
@@ -118,7 +125,13 @@ def tell_cause(
     names = find_names(f"{question} {context}")
     # What is told of none of the names asked about is the cause of something else.
     other = bool(names) and not any(contains_name(text, each) for each in names)
-    return Told(told, round(about, 3), effect, _doubt(0.0 if other else about, effect, told))
+    doubt = _doubt(0.0 if other else about, effect, told) or _doubt_link(told, passages, weights, moved)
+    return Told(told, round(about, 3), effect, doubt)
+
+
+def tells_remedy(heading: str) -> bool:
+    """Whether what stands under a heading is what is done about something."""
+    return bool(_REMEDY.search(heading))
 
 
 def subject_words(question: str, context: str) -> tuple[str, ...]:
@@ -134,7 +147,7 @@ def subject_words(question: str, context: str) -> tuple[str, ...]:
 def _without_dates(text: str) -> str:
     for mention in reversed(find_dates(text)):
         text = f"{text[: mention.start]} {text[mention.end :]}"
-    return re.sub(r"\b(?:first|second|third|fourth|quarters?|months?|years?|weeks?)\b", " ", text)
+    return _PERIOD.sub(" ", text)
 
 
 def _named(text: str) -> str:
@@ -203,7 +216,7 @@ def _cause_score(unit: Unit, passage: Passage, weights: dict[str, float], moved:
     prose = unit.kind in ("sentence", "item")
     value += WORDED if names_cause(unit.shown) else HINTED if prose and hints_cause(unit.shown) else 0.0
     value += DATED if prose and find_dates(unit.shown) else 0.0
-    value -= REMEDY if _REMEDY.search(unit.heading) else 0.0
+    value -= REMEDY if tells_remedy(unit.heading) else 0.0
     value += MOVED if _states_effect(unit, passage, weights, moved) else 0.0
     return value + SUBJECT * _share(weights, set(quote_words(f"{unit.heading} {unit.shown}")))
 
@@ -216,3 +229,21 @@ def _doubt(about: float, effect: bool, told: Sequence[tuple[int, Unit]]) -> str:
     if not any(_is_cause(unit) for _, unit in told):
         return "no sentence of cause was found"
     return ""
+
+
+def _doubt_link(
+    told: Sequence[tuple[int, Unit]], passages: Sequence[Passage], weights: dict[str, float], moved: set[str]
+) -> str:
+    """What speaks against a cause being that of the subject: it neither names it nor leads to what says that it moved.
+
+    A report of many things tells causes of other ones beside it.
+    """
+    causes = [(index, unit) for index, unit in told if _is_cause(unit) or hints_cause(unit.shown)]
+    effects = [(index, unit) for index, unit in told if _states_effect(unit, passages[index], weights, moved)]
+    for index, unit in causes:
+        words = set(quote_words(f"{unit.heading} {unit.shown}"))
+        near = any(at == index and abs(unit.order - other.order) <= NEAR for at, other in effects)
+        led = any(len(words & set(asked_words(other.shown))) >= LED for _, other in effects)
+        if near or led or words & set(weights):
+            return ""
+    return "no sentence of cause speaks of it"

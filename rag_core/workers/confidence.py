@@ -13,9 +13,10 @@ from collections.abc import Sequence
 
 from rag_core.datamodel.evidence import Passage
 from rag_core.workers.asks import Kind, counted_noun, counts, holds, kinds_asked, names_doer
+from rag_core.workers.circumstances import Said, doubt_circumstance
 from rag_core.workers.evidence_validator import document_day, is_successor
 from rag_core.workers.figure_doubt import doubt_figure
-from rag_core.workers.hops import doubt_hop
+from rag_core.workers.hops import UNSAID, doubt_hop
 from rag_core.workers.subjects import Found
 from rag_core.workers.units import Unit
 from rag_core.workers.wording import asked_words, quote_words
@@ -26,6 +27,7 @@ _WHICH_NAME = re.compile(r"\bwhich (?:customer|competitor|person|company)\b", re
 # document facts (docs/evaluation.md): there 15 % of the right answers fall below it, and 68 % of those to questions
 # whose passage was taken out of what the search found.
 MIN_WORDS = 0.6
+FEW_WORDS = 2
 _SAID = {
     Kind.DATE: "a date or a time",
     Kind.DURATION: "a length of time",
@@ -76,6 +78,10 @@ def _weights(words: set[str], passages: Sequence[Passage]) -> dict[str, float]:
     for passage in passages:
         held = documents.setdefault(passage.document_id, set())
         held.update(quote_words(passage.title), quote_words(passage.text))
+    telling = words - UNSAID
+    if len(telling) <= FEW_WORDS:
+        # Of two words the rarer one does not tell what is asked: a quote must hold both.
+        return dict.fromkeys(sorted(telling or words), 1.0)
     return {
         word: math.log(1 + (len(documents) + 1) / (sum(word in held for held in documents.values()) + 0.5))
         for word in sorted(words)
@@ -115,6 +121,9 @@ def doubt_quotes(
         return confidence / 2, lacking_figure
     if hop := doubt_hop(question, [f"{unit.heading} {unit.shown}" for _, unit in quoted]):
         return confidence / 2, hop
+    said = [Said(unit.shown, unit.heading, _above(passages[at], unit)) for at, unit in quoted]
+    if unsaid := doubt_circumstance(question, said):
+        return confidence / 2, unsaid
     if confidence < MIN_WORDS:
         return confidence, "what is quoted holds too little of what was asked"
     if replaced := _replaced(passages, quoted, shares):
@@ -140,9 +149,9 @@ def _replaced(passages: Sequence[Passage], quoted: Sequence[tuple[int, Unit]], s
 
 
 def _names_nowhere(question: str, passages: Sequence[Passage], quoted: Sequence[tuple[int, Unit]]) -> list[str]:
-    """Names of the question that no quoted passage holds; one of several words as a whole, or all in what is quoted."""
+    """Names of the question that no quoted document holds; one of several words whole, or all in what is quoted."""
     used = [passages[index] for index in dict.fromkeys(index for index, _ in quoted)]
-    text = " ".join(f"{p.title} {' '.join(p.heading_path)} {p.text} {p.path} {p.metadata}" for p in used)
+    text = _found_of(used, passages)
     said = " ".join([*(f"{p.title} {' '.join(p.heading_path)}" for p in used), *(unit.shown for _, unit in quoted)])
     flat, stems, spoken = plain(text), set(content_words(text)), set(content_words(said))
     found = Found.of(passages)
@@ -155,15 +164,25 @@ def _names_nowhere(question: str, passages: Sequence[Passage], quoted: Sequence[
     ]
 
 
-def _about_another(question: str, context: str, passages: Sequence[Passage], quoted: Sequence[tuple[int, Unit]]) -> str:
-    """The first name beside a question that has none of its own, where no quote speaks of any of them; else empty.
+def _found_of(used: Sequence[Passage], passages: Sequence[Passage]) -> str:
+    """All that was found of the documents of some passages: a chunk need not repeat what its document is about."""
+    documents = {passage.document_id for passage in used}
+    return " ".join(
+        f"{p.title} {' '.join(p.heading_path)} {p.text} {p.path} {p.metadata}"
+        for p in passages
+        if p.document_id in documents
+    )
 
-    A quote speaks of what stands in it, in its title or in its headings.
+
+def _about_another(question: str, context: str, passages: Sequence[Passage], quoted: Sequence[tuple[int, Unit]]) -> str:
+    """The first name beside a question that has none of its own, where nothing quoted speaks of any; else empty.
+
+    A quote speaks of what stands in it, in its title, in its headings, or elsewhere in its document.
     """
     names = [] if find_names(question) else find_names(context)
-    used = [(passages[index], unit) for index, unit in quoted]
-    said = plain(" ".join(f"{p.title} {' '.join(p.heading_path)} {u.heading} {u.shown}" for p, u in used))
-    return names[0] if names and not any(contains_name(said, name) for name in names) else ""
+    used = [passages[index] for index in dict.fromkeys(index for index, _ in quoted)]
+    found, said = Found.of(passages), plain(_found_of(used, passages))
+    return names[0] if names and not any(found.speaks_of(said, name) for name in names) else ""
 
 
 def names_missing(question: str, quoted: Sequence[tuple[int, Unit]], context: str = "") -> bool:

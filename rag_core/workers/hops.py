@@ -24,9 +24,10 @@ _ROLE = re.compile(
 )
 _NAME = re.compile(r"(?:[A-Z0-9][\w.'\u2019-]*(?:\s+(?:of|the|and|&)\s+(?=[A-Z0-9])|\s+|$))+")
 # Kinds of things that a sentence tells without their word.
-_UNSAID = frozenset(
+UNSAID = frozenset(
     quote_words(
-        "name number amount date day year time place person company customer reason value total team kind type title"
+        "name number amount date day year time place person company customer reason value total team kind type title "
+        "version release"
     )
 )
 
@@ -52,8 +53,8 @@ def _asked_of(text: str) -> set[str]:
     """The last word of what is asked of something described by a clause."""
     found = _DESCRIBED.search(text)
     words = [word for word in quote_words(found["asked"]) if not word.startswith("<")] if found is not None else []
-    words = [word for word in words if word not in _UNSAID] or words
-    return set(words[-1:]) - (_UNSAID if len(words) == 1 else set())
+    words = [word for word in words if word not in UNSAID] or words
+    return set(words[-1:]) - (UNSAID if len(words) == 1 else set())
 
 
 def _done_by(text: str) -> set[str]:

@@ -19,7 +19,7 @@ from rag_core.retrieval.tokens import tokenize
 from rag_core.workers.asks import asks_cause, fit, holds_cause, is_byline
 from rag_core.workers.subjects import about_others, rows_of_others
 from rag_core.workers.units import Unit, split_units
-from rag_core.workers.wording import asked_words, pairs, quote_words
+from rag_core.workers.wording import asked_words, measure_words, pairs, quote_words
 from rag_core.workers.words import find_names
 
 # Weights of the parts of a score. Measured on the sample's document questions (see docs/evaluation.md).
@@ -53,8 +53,8 @@ _WHICH_DOCUMENT = re.compile(
 class Quote:
     """A unit of the passage with index `passage` and its score.
 
-    `held` is the share of the question's and the context's word weight that it holds, headings included; `asked` says
-    whether any word of the question itself is among them.
+    `held` is the share of the question's and the context's word weight that it holds, headings included and the unit
+    asked for left out; `asked` says whether any word of the question itself is among them.
     """
 
     passage: int
@@ -184,6 +184,9 @@ def _scored(
     house = house_words(question, passages)
     weights = {word: weight * (HOUSE if word in house else 1.0) for word, weight in weights.items()}
     total = sum(weights.values()) or 1.0
+    measured = measure_words(question)
+    about = {word: weight for word, weight in weights.items() if word not in measured} or weights
+    whole = sum(about.values()) or 1.0
     meaning = _meaning(f"{question} {context}".strip(), passages, units, embedder)
     priors = _priors(passages)
     which = _WHICH_DOCUMENT.search(question)
@@ -201,7 +204,8 @@ def _scored(
         score += DOCUMENT_KIND if kind_asked and kind_asked in passages[index].document_type else 0.0
         score -= TOO_LONG if len(unit.shown.split()) > LONG else 0.0
         score -= CODE if unit.kind == "code" and not asks_code else 0.0
-        own_share.append(own + lent)
+        present_above = words | heads[position]
+        own_share.append(sum(weight for word, weight in about.items() if word in present_above) / whole)
         scores.append(score)
     return [
         Quote(

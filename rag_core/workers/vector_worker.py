@@ -111,7 +111,8 @@ def pick_quotes(
     passages = [passage.model_copy(update={"step_id": step.step_id}) for passage in tell_status(found.passages)]
     if found.null_signal:
         return tuple(passages), 0.0, ""
-    context = step.query if step.query != step.task else ""
+    # Behind the question itself: glued to its end, the first word of what it stands beside would look like a name.
+    context = step.query.removeprefix(step.task).strip()
     chosen, confidence, doubt = _choose(step.task, context, passages, embedder)
     return (
         tuple(

@@ -58,6 +58,14 @@ _ASKING = frozenset(
 )
 
 
+# The unit in which an answer is to be given, and what leads to it.
+_MEASURE = re.compile(
+    r"\bhow (?:many|much) (?P<unit>(?:working |business |calendar )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|"
+    r"quarters?|years?|percent\w*|points?|euros?))\b|\b(?P<within>within) (?:how|what|which)\b",
+    re.IGNORECASE,
+)
+
+
 @lru_cache(maxsize=20_000)
 def _alike(term: str) -> str:
     base = _BASE.get(term)
@@ -84,6 +92,12 @@ def _quote_words(text: str) -> tuple[str, ...]:
 def asked_words(question: str) -> list[str]:
     """Terms of a question that say what it is about, without those that say how it asks."""
     return [word for word in quote_words(question) if word not in _ASKING and not word.startswith("<")]
+
+
+def measure_words(question: str) -> set[str]:
+    """Terms of a question that name the unit asked for: any sentence with a time has them, whatever it is about."""
+    units = (found["unit"] or found["within"] for found in _MEASURE.finditer(question))
+    return {word for unit in units for word in quote_words(unit)}
 
 
 def pairs(text: str) -> set[tuple[str, str]]:

@@ -185,9 +185,69 @@ def test_a_part_without_a_name_is_about_the_name_beside_it() -> None:
     assert not doubt_quotes("the renewal rule", found, quotable_units(found), "revenue of Site Lens")[1]
 
 
+@pytest.mark.parametrize(
+    ("clause", "beside", "title", "text", "doubted"),
+    [
+        # another form of the name
+        ("the renewal rule", "the Nordic margin", "Prices in the Nordics", "The renewal rule is one month.", False),
+        ("the renewal rule", "the German margin", "Prices in Germany", "The renewal rule is one month.", False),
+        ("the renewal rule", "the German margin", "Prices in Spain", "The renewal rule is one month.", True),
+        # what it stands beside begins with a capital letter and is no name
+        ("the exempt crew", "Crews by harbour in May", "Freeze", "The exempt crew is that of the ferry.", False),
+    ],
+)
+def test_a_name_beside_a_part_is_known_in_its_forms(
+    clause: str, beside: str, title: str, text: str, doubted: bool
+) -> None:
+    assert bool(pick(clause, passage(text, title=title), context=beside)[1]) is doubted
+
+
+def test_a_name_that_stands_elsewhere_in_the_document_is_spoken_of() -> None:
+    first = passage("Dock workers of Rillmouth stopped work in spring.", chunk_id=1, document_id="d", title="Strike")
+    second = passage("The strike of the dock lasted nine days.", chunk_id=2, document_id="d", title="Strike", rank=2)
+    found = [first, second]
+    units = [item for item in quotable_units(found) if item[0] == 1]
+    assert not doubt_quotes("How long did the strike of the Rillmouth dock last?", found, units)[1]
+    other = second.model_copy(update={"document_id": "e"})
+    assert "Rillmouth" in doubt_quotes("How long did the strike of the Rillmouth dock last?", [first, other], units)[1]
+
+
 def test_a_cause_told_of_none_of_the_names_asked_about_is_doubted() -> None:
     text = "Incidents rose because the queue of the Care team grew. The margin was as before."
     assert pick("why did incidents of billing-api rise", passage(text, title="Care"), context="margin of the North")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "doubted"),
+    [
+        # another thing's cause in a report that also says that the subject moved
+        ("## Bills\n\nTwo mails for one bill, caused by a retry.\n\n## Waits\n\nThe wait for soup grew longer.", True),
+        ("## Bills\n\nThe wait for soup grew longer, because two cooks left.", False),
+        ("## Waits\n\nThe wait for soup grew longer. This was caused by a broken oven.", False),
+        (
+            "## Waits\n\nThe wait for soup grew longer when the cooks of the night shift left. The night shift ended "
+            "early.\n\nNobody came.\n\n## Shifts\n\nThe night shift lost its cooks because of low pay.",
+            False,
+        ),
+    ],
+)
+def test_a_cause_in_a_report_of_many_things_is_that_of_the_subject(text: str, doubted: bool) -> None:
+    found = passage(text, title="News of May: wait for soup")
+    assert bool(pick("why did it grow", found, context="the wait for soup")[1]) is doubted
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "doubted"),
+    [
+        ("what protected the Rill", "Boats come to the Rill by night.", True),  # one of two words
+        ("what protected the Rill", "A dam protected the Rill.", False),
+        ("the version that repaired it", "Firmware 4.2.3 repaired it.", False),  # a version is told without the word
+        ("the renewal rule", "Each contract renews by itself.", True),
+    ],
+)
+def test_of_two_words_a_quote_holds_both(question: str, text: str, doubted: bool) -> None:
+    found = [passage(text, title="Notes")]
+    assert bool(doubt_quotes(question, found, quotable_units(found))[1]) is doubted
 
 
 class Rooms:

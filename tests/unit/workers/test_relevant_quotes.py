@@ -66,3 +66,28 @@ def test_a_document_that_gives_another_value_is_quoted_and_the_contradiction_tol
     assert {marker for claim in block.claims for marker in claim.markers} == {"D1", "D2"}
     if lead:
         assert block.claims[0].text.startswith("Watch rule (2026-03-01)")
+
+
+def test_a_sentence_that_shares_only_the_unit_asked_for_is_beside_the_point() -> None:
+    question = "Within how many minutes must a kiln alarm be acknowledged?"
+    rule = passage(
+        "Whoever is on watch acknowledges a kiln alarm within 5 minutes. A boat leaves the quay within 15 minutes. "
+        "Guests get their soup within 20 minutes.",
+        title="Rules",
+    )
+    step = SearchStep(step_id="d1", task=question, query=question)
+    picked, _, doubt = pick_quotes(step, SearchOutcome(query=question, null_signal=False, passages=(rule,)))
+    assert picked[0].quotes == ("Whoever is on watch acknowledges a kiln alarm within 5 minutes.",)
+    assert not doubt
+
+
+def test_a_second_time_for_what_is_asked_is_still_quoted() -> None:
+    question = "Within how many minutes must a kiln alarm be acknowledged?"
+    rule = passage(
+        "Whoever is on watch acknowledges a kiln alarm within 5 minutes. At night a kiln alarm is acknowledged within "
+        "15 minutes.",
+        title="Rules",
+    )
+    step = SearchStep(step_id="d1", task=question, query=question)
+    picked, _, _ = pick_quotes(step, SearchOutcome(query=question, null_signal=False, passages=(rule,)))
+    assert len(picked[0].quotes) == 2
