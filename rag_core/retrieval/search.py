@@ -343,7 +343,10 @@ def _limits(state: IndexState) -> relevance.NullLimits:
 
 
 def _close(results: Sequence[Stated]) -> list[dict[str, Any]]:
-    return [{"path": each.document, "score": round(each.score, 6), "says": each.sentences} for each in results]
+    return [
+        {"source": each.source, "path": each.document, "score": round(each.score, 6), "says": each.sentences}
+        for each in results
+    ]
 
 
 def _stated(passage: Passage) -> Stated:
@@ -351,6 +354,7 @@ def _stated(passage: Passage) -> Stated:
         document=passage.path,
         sentences=passage.quotes,
         score=passage.scores.rrf,
+        source=str(passage.metadata["source"]),
     )
 
 
