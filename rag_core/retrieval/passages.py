@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_core.retrieval.tokens import raw_words, terms_of
@@ -12,8 +12,9 @@ MAX_QUOTES = 3
 MAX_QUOTE_CHARACTERS = 400
 
 # A full stop ends a sentence where white space and something that may begin one follow.
+# The mark is part of the match, so that the engine leaps from mark to mark.
 _SENTENCE_END = re.compile(
-    r"(?<=[.!?\u3002\uff01\uff1f])[\"'\u201d)\]]*\s+(?=[\"'\u201c(\[]*[^\sa-z])|(?<=[\u3002\uff01\uff1f])"
+    r"[.!?\u3002\uff01\uff1f](?:[\"'\u201d)\]]*\s+(?=[\"'\u201c(\[]*[^\sa-z])|(?<=[\u3002\uff01\uff1f]))"
 )
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|dr|mr|mrs|ms|st|inc|ltd|co)|\b[A-Z])\.$", re.I)
 _LONGEST_ABBREVIATION = len("approx.")
@@ -40,9 +41,10 @@ def split_sentences(text: str) -> list[Sentence]:
             continue
         position = start
         for match in _SENTENCE_END.finditer(text, start, end):
-            if _ABBREVIATION.search(text, max(position, match.start() - _LONGEST_ABBREVIATION), match.start()):
+            stop = match.start() + 1
+            if _ABBREVIATION.search(text, max(position, stop - _LONGEST_ABBREVIATION), stop):
                 continue
-            _append(text, position, match.start(), found)
+            _append(text, position, stop, found)
             position = match.end()
         _append(text, position, end, found)
     return found
@@ -58,9 +60,16 @@ def key_sentences(text: str, term_weights: Mapping[str, float], *, limit: int = 
     The first is the one with the highest weight of distinct query terms; each further one must add a term that those
     before lack and hold at least a third of the best one's weight. Empty where no sentence holds any term.
     """
+    # Most words of a text hold no term of the query: they are set aside once, not in every sentence.
+    telling = {
+        word: terms
+        for word in set(raw_words(text))
+        if (terms := [term for term in terms_of(word) if term in term_weights])
+    }
+    if not telling:
+        return ()
     sentences = split_sentences(text)
-    telling = _TellingWords(term_weights)
-    scored = [(telling.terms_in(sentence.text), index) for index, sentence in enumerate(sentences)]
+    scored = [(_held(sentence.text, telling), index) for index, sentence in enumerate(sentences)]
     total = [(sum(term_weights[term] for term in sorted(held)), held, index) for held, index in scored if held]
     total.sort(key=lambda each: (-each[0], each[2]))
     chosen: list[int] = []
@@ -74,27 +83,11 @@ def key_sentences(text: str, term_weights: Mapping[str, float], *, limit: int = 
     return tuple(sentences[index].text[:MAX_QUOTE_CHARACTERS] for index in sorted(chosen))
 
 
-class _TellingWords:
-    """Which words of a text hold terms of a query: most hold none, and need not be taken apart in every sentence."""
-
-    def __init__(self, terms: Container[str]) -> None:
-        self._terms = terms
-        self._telling: dict[str, list[str]] = {}
-        self._barren: set[str] = set()
-
-    def terms_in(self, sentence: str) -> set[str]:
-        """Terms of the query in a sentence."""
-        held: set[str] = set()
-        for word in set(raw_words(sentence)) - self._barren:
-            terms = self._telling.get(word)
-            if terms is None:
-                terms = [term for term in terms_of(word) if term in self._terms]
-                if not terms:
-                    self._barren.add(word)
-                    continue
-                self._telling[word] = terms
-            held.update(terms)
-        return held
+def _held(sentence: str, telling: Mapping[str, Sequence[str]]) -> set[str]:
+    held: set[str] = set()
+    for word in telling.keys() & raw_words(sentence):
+        held.update(telling[word])
+    return held
 
 
 def _append(text: str, start: int, end: int, found: list[Sentence]) -> None:
