@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rag_core.datamodel.evidence import Passage
 from rag_core.workers.units import Unit
@@ -44,16 +45,11 @@ class Found:
         heads: dict[str, str] = {}
         for passage in passages:
             above = _above(passage)
-            heads[passage.document_id] = f"{heads.get(passage.document_id, '')} {above}"
-            texts[passage.document_id] = f"{texts.get(passage.document_id, '')} {above} {passage.text}"
+            heads[passage.document_id] = f"{heads.get(passage.document_id, '')}{_flat(above)}"
+            texts[passage.document_id] = f"{texts.get(passage.document_id, '')}{_flat(above)}{_flat(passage.text)}"
         kinds = {passage.document_id: passage.document_type for passage in passages}
         written = " ".join(passage.text for passage in passages)
-        return cls(
-            {key: plain(text) for key, text in texts.items()},
-            {key: plain(text) for key, text in heads.items()},
-            kinds,
-            written,
-        )
+        return cls(texts, heads, kinds, written)
 
     def speaks_of(self, text: str, name: str) -> bool:
         """Whether a text prepared by `plain` holds a name: as a whole, in another form, or by its telling part."""
@@ -92,6 +88,12 @@ def subject_names(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_POSSESSIVE.sub("", name) for name in names))
 
 
+# The same passages are looked at for each quote that is weighed.
+@lru_cache(maxsize=512)
+def _flat(text: str) -> str:
+    return plain(text)
+
+
 def _holds(text: str, part: str) -> bool:
     needle = plain(part).strip()
     if not needle or f" {needle} " in text:
@@ -122,9 +124,12 @@ def about_others(question: str, passages: Sequence[Passage]) -> frozenset[str]:
     A document is about what its title, its subject or its service names. Where one is about a name of the question,
     documents of its type that do not speak of that name and have a name of their own are about others.
     """
+    names = subject_names(question)
+    if not names:
+        return frozenset()
     found = Found.of(passages)
     others: set[str] = set()
-    for name in subject_names(question):
+    for name in names:
         about = {key for key, head in found.heads.items() if found.speaks_of(head, name)}
         kinds = {found.kinds[key] for key in about if found.kinds[key]}
         others |= {
@@ -164,11 +169,11 @@ def rows_of_others(question: str, passages: Sequence[Passage], units: Sequence[t
 
     A row is where another row of its document holds the name and at least as much of the question.
     """
-    found = Found.of(passages)
     names = subject_names(question)
     rows = [at for at, (_, unit) in enumerate(units) if unit.kind in ("row", "record")]
     if not names or not rows:
         return frozenset()
+    found = Found.of(passages)
     asked = set(quote_words(question))
     held = {at: asked & set(quote_words(units[at][1].shown)) for at in rows}
     spoken = {at: plain(units[at][1].shown) for at in rows}
