@@ -17,7 +17,7 @@ from rag_core.workers.circumstances import Said, doubt_circumstance
 from rag_core.workers.evidence_validator import document_day, is_successor
 from rag_core.workers.figure_doubt import doubt_figure
 from rag_core.workers.hops import UNSAID, doubt_hop
-from rag_core.workers.subjects import Found
+from rag_core.workers.subjects import Found, terms_of_another
 from rag_core.workers.units import Unit
 from rag_core.workers.wording import asked_words, quote_words
 from rag_core.workers.words import contains_name, content_words, find_names, plain
@@ -36,7 +36,9 @@ _SAID = {
 }
 
 
-def words_held(question: str, passages: Sequence[Passage], quoted: Sequence[tuple[int, Unit]]) -> list[float]:
+def words_held(
+    question: str, passages: Sequence[Passage], quoted: Sequence[tuple[int, Unit]], context: str = ""
+) -> list[float]:
     """For each unit the share of what a question is about that it holds with what stands above it; 1 for no word.
 
     Above it stand its heading and those of its passage, the title and the subject of its document. Words weigh by how
@@ -45,13 +47,15 @@ def words_held(question: str, passages: Sequence[Passage], quoted: Sequence[tupl
     # "Which customer" is answered by a name, whether or not the word customer stands beside it.
     weights = _weights(set(asked_words(_WHICH_NAME.sub(" ", question))), passages)
     total = sum(weights.values())
+    found = Found.of(passages)
     shares = []
     for index, unit in quoted:
         passage = passages[index]
         above = _above(passage, unit)
         present = {*quote_words(above), *quote_words(unit.shown)}
-        if unit.kind in ("row", "record") and _names_another(question, f"{above} {unit.shown}"):
-            shares.append(0.0)  # the row of somebody else
+        row_of_another = unit.kind in ("row", "record") and _names_another(question, f"{above} {unit.shown}")
+        if row_of_another or terms_of_another(f"{question} {context}", passage, found):
+            shares.append(0.0)
             continue
         shares.append(sum(weight for word, weight in weights.items() if word in present) / total if weights else 1.0)
     return shares
@@ -105,7 +109,7 @@ def doubt_quotes(
         return 0.0, "nothing was found"
     kinds, known = kinds_asked(question), f"{question} {context}"
     lacking = [{kind for kind in kinds if not holds(kind, unit.shown, known)} for _, unit in quoted]
-    shares = words_held(question, passages, quoted)
+    shares = words_held(question, passages, quoted, context)
     if missing := [kind for kind in kinds if all(kind in each for each in lacking)]:
         return round(max(shares) / 2, 3), f"what is quoted holds no {_SAID[missing[0]].removeprefix('a ')}"
     confidence = round(max((share for share, lacks in zip(shares, lacking, strict=True) if not lacks), default=0.0), 3)

@@ -25,6 +25,8 @@ _POSSESSIVE = re.compile(r"['\u2019]s?$")
 _JOINED = re.compile(r"\s+(?:&\s+)?")
 # A name behind these is what is not asked about.
 _EXCEPTED = re.compile(r"\b(?:outside|except|besides|excluding|without|other than|apart from)\b[^.;?]*$", re.IGNORECASE)
+_PARTNER = re.compile(r"\b(?:with|between) (?:the )?([A-Z][\w&'\u2019-]+(?: [A-Z][\w&'\u2019-]+)*)")
+_AGREEMENT = re.compile(r"\b(?:contracts?|agreements?)\b", re.IGNORECASE)
 # A name that so many of the documents found use is that of the house itself.
 HOUSE_SHARE, HOUSE_DOCUMENTS = 0.5, 3
 
@@ -162,6 +164,18 @@ def own_names(passage: Passage, question: str, found: Found) -> tuple[str, ...]:
         and not found.is_house(name)
     ]
     return tuple(name for name in dict.fromkeys(names) if not found.speaks_of(asked, name))
+
+
+def terms_of_another(asked: str, passage: Passage, found: Found) -> bool:
+    """Whether a document states what holds with somebody whom what is asked does not name ("Agreement with Rill Ltd").
+
+    Where an agreement is asked for, it is told whose it is.
+    """
+    if _AGREEMENT.search(asked):
+        return False
+    flat = plain(asked)
+    names = [_POSSESSIVE.sub("", name) for name in _PARTNER.findall(passage.title)]
+    return any(not found.is_house(name) and not found.speaks_of(flat, name) for name in names)
 
 
 def rows_of_others(question: str, passages: Sequence[Passage], units: Sequence[tuple[int, Unit]]) -> frozenset[int]:

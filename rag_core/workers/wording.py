@@ -23,6 +23,7 @@ _ALIKE = (
     ("<own>", r"own(?:s|ed|ers?|ership)?|belong(?:s|ed)?|holds? (?:all|most|the majority)"),
     # In lower case only: May is a month.
     ("<limit>", r"may|limits?|limited|at most|up to|maximum|no more than|capp?(?:ed|s)?|allowed|ceiling|only"),
+    ("<again>", r"again|next|return(?:s|ed|ing)?|resum\w+|re-?open\w*"),
     ("<churn>", r"churn\w*|leave|leaves|leaving|left|cancel\w*"),
 )
 _MARKS = tuple((mark, re.compile(rf"\b(?:{words})\b")) for mark, words in _ALIKE)

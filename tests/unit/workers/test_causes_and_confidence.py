@@ -250,6 +250,21 @@ def test_of_two_words_a_quote_holds_both(question: str, text: str, doubted: bool
     assert bool(doubt_quotes(question, found, quotable_units(found))[1]) is doubted
 
 
+@pytest.mark.parametrize(
+    ("question", "beside", "title", "doubted"),
+    [
+        ("What discount is given on boats?", "", "Agreement with Rill Sailing", True),
+        ("What discount is given on boats?", "", "Price list of 2026", False),
+        ("What discount is given on boats to Rill Sailing?", "", "Agreement with Rill Sailing", False),
+        ("what discount is given on boats", "What did Rill order in May", "Agreement with Rill Sailing", False),
+        ("What discount on boats is in the agreement?", "", "Agreement with Rill Sailing", False),
+    ],
+)
+def test_what_holds_with_one_partner_is_no_general_rule(question: str, beside: str, title: str, doubted: bool) -> None:
+    text = "A discount of 10 % is given on boats."
+    assert bool(pick(question.strip(), passage(text, title=title), context=beside)[1]) is doubted
+
+
 class Rooms:
     """A search that finds one chunk, and the whole document where it is asked for it alone."""
 
