@@ -309,6 +309,7 @@ class Services:
             looks=None if per_minute is None else per_minute // 4,
             watched=self._login_warehouse,
             candidates=self.settings.llm.candidates,
+            keep_searches=True,
         )
 
     @cached_property

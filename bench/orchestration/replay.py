@@ -70,6 +70,7 @@ def _orchestrator(services: Services) -> Orchestrator:
         embedder=services.embedder,
         store=services.store,
         chat_model=services.chat_model,
+        keep_searches=True,
     )
 
 

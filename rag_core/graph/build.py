@@ -21,6 +21,7 @@ from rag_core.graph.compile import cancellable, check_cancelled, compile_graph
 from rag_core.graph.conclude import failed_answer, without_model
 from rag_core.graph.decompose import Decomposer
 from rag_core.graph.drive import drive
+from rag_core.graph.kept_searches import SearchRunner
 from rag_core.graph.nodes import Nodes
 from rag_core.graph.parts import SchemaSource, fill_parameters
 from rag_core.graph.resume import run_checkpointed
@@ -75,8 +76,7 @@ class Orchestrator:
         embedder: helps to choose the sentences that answer; None chooses by words alone.
         question_seconds: time budget of one question, in seconds.
         question_steps: most visits to workers in one question.
-        checkpoints: where a batch question's state is kept after each node while a chat model may be called, so that
-            it goes on in another process after a kill; None keeps none.
+        checkpoints: where a batch question's state is kept after each node, to go on after a kill; None keeps none.
         replay: which kept plans are replayed: `drafts` too, or `approved` ones only.
         max_retries: how often a failed step is tried again, at most twice; 0 writes no answer again either.
         decompose: whether a question is answered in the parts that it has.
@@ -84,6 +84,7 @@ class Orchestrator:
         looks: most statements for looking up values, and as many for joins; None for no bound.
         watched: the warehouse whose schema is checked, where `warehouse` is asked as somebody else than the login.
         candidates: statements that the model may write for one step, where the first one is doubtful.
+        keep_searches: whether outcomes of searches are kept in the store, whose own index `search` must then be over.
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class Orchestrator:
         looks: int | None = None,
         watched: Warehouse | None = None,
         candidates: int = 1,
+        keep_searches: bool = False,
     ) -> None:
         cache = RunCache()
         self._answers = AnswerCache(cache)
@@ -136,8 +138,7 @@ class Orchestrator:
             strategist=self._strategist,
             sql_worker=self._sql_worker,
             refresh_schema=lambda: self._renew_guard(catalog_cache.refresh()),
-            search=CountedSearch(search),
-            embedder=embedder,
+            search=SearchRunner(CountedSearch(search), embedder, store if keep_searches else None),
             question_seconds=question_seconds,
             question_steps=question_steps,
             max_retries=max_retries,

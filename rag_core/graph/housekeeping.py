@@ -15,7 +15,7 @@ RETENTION = timedelta(days=7)
 def forget_run(store: Store, run_id: str, *, retention: timedelta = RETENTION, now: datetime | None = None) -> int:
     """Removes what a run that has ended no longer needs, and what any other has left alone for `retention`.
 
-    Vectors of questions that nobody has asked for months go too.
+    Vectors of questions that nobody has asked for months go too, and what searches found in an older index.
 
     Returns the number of questions whose checkpoints were left alone so long. Accounts of model calls stay.
     """
@@ -29,4 +29,5 @@ def forget_run(store: Store, run_id: str, *, retention: timedelta = RETENTION, n
             connection.execute(statement("checkpoints/delete_run_checkpoints"), given)
         connection.execute(statement("model_calls/delete_replies"), {"run_id": run_id, "before": before})
         connection.execute(statement("query_vectors/delete_unused"), {"days": KEPT_DAYS})
+        connection.execute(statement("kept_searches/delete_outdated"))
     return len(old)

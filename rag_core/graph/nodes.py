@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from rag_core.connectors.base import Embedder, PassageSearch
 from rag_core.datamodel.answer import TraceEntry, Usage
 from rag_core.datamodel.evidence import Finding, SqlEvidence
 from rag_core.datamodel.plan import MetricQuery, SearchStep, SqlStep
@@ -16,6 +15,7 @@ from rag_core.errors import BudgetExhausted, ModelFault
 from rag_core.graph.bounds import is_late
 from rag_core.graph.caches import counting_hits
 from rag_core.graph.conclude import conclude, with_unread
+from rag_core.graph.kept_searches import SearchRunner
 from rag_core.graph.parameters import BindingGuard, fill_step, sql_values
 from rag_core.graph.state import Evidence, QuestionState, Revision, StepTask
 from rag_core.graph.strategist import Strategist
@@ -33,7 +33,6 @@ from rag_core.workers.repair import replace_name
 from rag_core.workers.sql_worker import SqlWorker, feedback_on
 from rag_core.workers.surroundings import look_around
 from rag_core.workers.synthesizer import draft_answer, order_passages
-from rag_core.workers.vector_worker import VectorWorker
 from rag_core.workers.writer import write_draft
 
 
@@ -45,8 +44,7 @@ class Nodes:
     strategist: Strategist
     sql_worker: Callable[[], SqlWorker]
     refresh_schema: Callable[[], object]
-    search: PassageSearch
-    embedder: Embedder | None
+    search: SearchRunner
     question_seconds: float
     question_steps: int
     max_retries: int = 2
@@ -159,7 +157,7 @@ class Nodes:
         assert isinstance(step, SearchStep)
         step = fill_search(step, task["previous"])
         with counting_hits() as hits:
-            outcome = VectorWorker(self.search, self.embedder).run(step, attempt=task["attempt"])
+            outcome = self.search.run(step, attempt=task["attempt"])
         found = outcome.search
         detail = {
             "step": step.step_id,

@@ -155,7 +155,7 @@ def test_baselines_ask_each_tool_once_with_the_whole_question(tmp_path: Path) ->
     world = open_world(tmp_path)
     parts = world._nodes
     baselines = Baselines(
-        search=parts.search,
+        search=parts.search.search,
         warehouse=parts.sql_worker().warehouse,
         guard=parts.sql_worker().guard,
         semantic_model=parts.planner.semantic_model,
@@ -181,7 +181,7 @@ def test_baselines_ask_the_chat_model_where_there_is_one_and_else_are_called_ext
         "catalog_cache": SimpleNamespace(current=lambda: worker.catalog),
         "semantic_model": nodes.planner.semantic_model,
         "values": nodes.planner.matcher.values,
-        "search": nodes.search,
+        "search": nodes.search.search,
         "router_model": None,
         "embedder": None,
         "settings": SimpleNamespace(batch=SimpleNamespace(question_seconds=60.0)),
