@@ -16,7 +16,8 @@ from ingestion.eval_cli import retrieval_command, run_text_set
 from ingestion.export_names import export_names, write_export
 from ingestion.listing import list_documents
 from ingestion.progress import IngestProgress
-from ingestion.retry import find_retry_target, forget_version
+from ingestion.retry import find_retry_target
+from ingestion.scope import Root
 from rag_core.cli.eval import eval_group
 from rag_core.cli.eval_orchestration import add_text_set
 from rag_core.cli.output import JsonOption, console, emit, error_console
@@ -95,6 +96,8 @@ def list_command(
         table = Table("State", "Type", "Title", "Source", "Path", "Chunks", "Reason")
         for each in documents:
             reason = f"{each['stage']}: {each['reason']}" if each["reason"] else ""
+            if each["kept_from"]:
+                reason += f"; what was published of it at {each['kept_from']:%Y-%m-%d %H:%M} still answers"
             cells = (each["state"], each["document_type"], each["title"], each["source"], each["path"])
             table.add_row(*(str(cell or "") for cell in cells), str(each["chunks"]), reason)
         console.print(table)
@@ -109,8 +112,7 @@ def retry_command(
     """Process one document again, whatever its state: a locked one with NIGHTSHIFT_INGESTION__PASSWORDS, say."""
     with open_services() as services:
         target = find_retry_target(services.store, document_id)
-        forget_version(services.store, document_id)
-        _ingest(services, [target.root], source=target.source, only=target.path, as_json=as_json)
+        _ingest(services, [], retry=target, as_json=as_json)
 
 
 def export_command(
@@ -131,8 +133,9 @@ def export_command(
     for key, _, path, enriched in rows:
         try:
             write_export(target, names[key], enriched)
-        except OSError as error:
-            failed.append({"path": path, "error": error.strerror or type(error).__name__})
+        except (OSError, ConfigurationError) as error:
+            told = error.strerror if isinstance(error, OSError) else str(error)
+            failed.append({"path": path, "error": told or type(error).__name__})
         else:
             written.append(names[key].as_posix())
 
@@ -150,10 +153,10 @@ def _ingest(
     services: Services,
     paths: list[Path],
     *,
-    source: str | None,
+    source: str | None = None,
     prune: bool = False,
     max_delete: float = 0.2,
-    only: str | None = None,
+    retry: Root | None = None,
     as_json: bool,
 ) -> None:
     from ingestion.pipeline import Progress as Report  # noqa: PLC0415 - heavy
@@ -178,7 +181,7 @@ def _ingest(
                 source=source,
                 prune=prune,
                 max_delete_share=max_delete,
-                only=only,
+                retry=retry,
                 chat_model=services.chat_model,
                 passwords=services.settings.ingestion.passwords,
                 on_progress=report,
@@ -191,8 +194,11 @@ def _ingest(
         counts = ", ".join(f"{count} {name}" for name, count in outcome.documents.items())
         work = f"{outcome.chunks} chunks, {outcome.embeddings_computed} embeddings computed"
         console.print(f"{counts}; {work}", markup=False)
+        for note in outcome.notes:
+            console.print(note, markup=False)
         for each in outcome.documents_failed:
-            console.print(f"  {each.path}: {each.state} ({each.stage}) {each.error}", markup=False)
+            kept = "; what was published of it before still answers" if each.kept else ""
+            console.print(f"  {each.path}: {each.state} ({each.stage}) {each.error}{kept}", markup=False)
         if outcome.prune_refused:
             console.print(outcome.prune_refused, markup=False)
 

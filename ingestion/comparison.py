@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ingestion.documents import SourceFile
 from ingestion.index import document_id
+from ingestion.scope import Scope, is_below
 from ingestion.spelling import unspell
 from rag_core.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)
 class KnownDocument:
-    """A document of the index, as far as a comparison needs it."""
+    """A document of the index, as far as a comparison needs it. `kept` says that it failed and that what was published
+    of it before still answers.
+    """
 
     document_no: int
     document_id: str
@@ -26,13 +28,14 @@ class KnownDocument:
     state: str
     stage: str
     reason: str
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Each file found is in exactly one of `unchanged`, `still_failing`, `moved` (with the document that it was) and
     `work` (new, changed, or failed before by no fault of its own); `gone` are documents under the roots that no file
-    stands for any more.
+    stands for any more, `hidden` those of which the listing cannot say that.
     """
 
     unchanged: tuple[tuple[KnownDocument, SourceFile], ...]
@@ -40,6 +43,7 @@ class Comparison:
     moved: tuple[tuple[KnownDocument, SourceFile], ...]
     work: tuple[SourceFile, ...]
     gone: tuple[KnownDocument, ...]
+    hidden: tuple[KnownDocument, ...]
 
 
 # States that follow from the bytes: the same bytes end in them again, so trying once more is useless.
@@ -57,8 +61,7 @@ def compare(
     known: Iterable[KnownDocument],
     *,
     pipeline_version: str,
-    roots: Sequence[Path],
-    complete: bool,
+    scope: Scope,
 ) -> Comparison:
     """Compares by content hash and pipeline version; times of files play no part.
 
@@ -66,12 +69,10 @@ def compare(
         files: what the listing found.
         known: all documents of the sources that the files belong to.
         pipeline_version: a document made by another version is converted again.
-        roots: absolute folders or files that were listed; documents outside them are never gone.
-        complete: False where the listing missed something: then nothing is gone and nothing has moved.
+        scope: what was listed; documents outside it, or where it saw nothing, are never gone and have never moved.
 
-    A file is a moved document where a gone document of the same source had the same bytes and was made by the same
-    version; several are paired in the order of their paths. Raises ConfigurationError where two files would be the
-    same document.
+    A file is a moved document where a gone document of the same source had the same bytes; several are paired in the
+    order of their paths. Raises ConfigurationError where two files would be the same document.
     """
     by_id = {document.document_id: document for document in known}
     unchanged: list[tuple[KnownDocument, SourceFile]] = []
@@ -95,21 +96,23 @@ def compare(
             unchanged.append((document, file))
         else:
             work.append(file)
-    gone = [
+    missing = [
         document
         for key, document in sorted(by_id.items(), key=lambda item: (item[1].source, item[1].path))
-        if complete and files and key not in found and is_below(unspell(document.location), roots)
+        if key not in found and is_below(unspell(document.location), scope.roots)
     ]
-    moved, work, gone = _pair_moves(work, gone, by_id, pipeline_version)
-    return Comparison(tuple(unchanged), tuple(failing), tuple(moved), tuple(work), tuple(gone))
+    gone = [document for document in missing if scope.covers(unspell(document.location))]
+    hidden = [document for document in missing if not scope.covers(unspell(document.location))]
+    moved, work, gone = _pair_moves(work, gone, by_id)
+    return Comparison(tuple(unchanged), tuple(failing), tuple(moved), tuple(work), tuple(gone), tuple(hidden))
 
 
 def _pair_moves(
-    work: list[SourceFile], gone: list[KnownDocument], by_id: dict[str, KnownDocument], pipeline_version: str
+    work: list[SourceFile], gone: list[KnownDocument], by_id: dict[str, KnownDocument]
 ) -> tuple[list[tuple[KnownDocument, SourceFile]], list[SourceFile], list[KnownDocument]]:
     free: dict[tuple[str, str], list[KnownDocument]] = {}
     for document in gone:
-        if document.state in SEARCHABLE_STATES and document.pipeline_version == pipeline_version:
+        if not document.kept:  # its text is not that of the bytes, which may be those of any broken file
             free.setdefault((document.source, document.content_hash), []).append(document)
     moved: list[tuple[KnownDocument, SourceFile]] = []
     rest: list[SourceFile] = []
@@ -133,8 +136,3 @@ def _is_settled(document: KnownDocument) -> bool:
 
 def _same(document: KnownDocument, file: SourceFile, pipeline_version: str) -> bool:
     return document.content_hash == file.content_hash and document.pipeline_version == pipeline_version
-
-
-def is_below(location: Path, roots: Sequence[Path]) -> bool:
-    """Whether a path is one of the roots or lies below one."""
-    return any(location == root or root in location.parents for root in roots)

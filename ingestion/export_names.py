@@ -11,6 +11,7 @@ from rag_core.errors import ConfigurationError
 _LONGEST = 255
 """Bytes of a name, on nearly every file system."""
 _KEY = 8
+_NO_NAMES = frozenset({"", ".", ".."})
 
 
 def export_names(documents: Iterable[tuple[str, str, str]]) -> dict[str, PurePosixPath]:
@@ -45,7 +46,8 @@ def write_export(target: Path, name: PurePosixPath, enriched: str) -> None:
 
 
 def _plain(key: str, source: str, path: str) -> PurePosixPath:
-    *folders, last = [source.replace("/", "_"), *path.split("/")]
+    # `.` and `..` are no names to write under: a source was once called so.
+    *folders, last = ["_" if each in _NO_NAMES else each for each in (source.replace("/", "_"), *path.split("/"))]
     if not last.lower().endswith(".md"):
         last += ".md"
     return PurePosixPath(*(_short(each, "", key) for each in folders), _short(last[:-3], last[-3:], key))

@@ -127,7 +127,7 @@ def record_failure(
 
 
 def move_document(store: Store, old_document_id: str, file: SourceFile, run_id: str) -> None:
-    """Gives a document its new path; chunks, vectors and postings stay."""
+    """Gives a document its new path; chunks, vectors and postings stay until the run has made it anew."""
     with store.connection() as connection:
         connection.execute(statement("index/lock_index_state"))
         row = connection.execute(

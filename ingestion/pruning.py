@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ingestion.config import SourceRules
+from ingestion.index import document_id
 from ingestion.publishing import remove_document
 from ingestion.runs import RunCounts, RunRecord
+from ingestion.sources import discover
 from ingestion.spelling import unspell
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
@@ -14,12 +19,10 @@ ALWAYS_DELETABLE = 5
 
 def prune_refusal(record: RunRecord, counts: RunCounts, max_delete_share: float) -> str:
     """Why a run must not remove anything; empty where it may."""
-    if not record.complete:
-        return "the listing was not complete, so nothing was removed"
     unfinished = counts.unfinished + counts.staged
     if unfinished:
         return f"{unfinished} documents are not finished, so nothing was removed"
-    allowed = max(ALWAYS_DELETABLE, int(record.known * max_delete_share))
+    allowed = max(ALWAYS_DELETABLE, int(record.known * max_delete_share)) if max_delete_share else 0
     if len(record.gone) > allowed:
         return (
             f"{len(record.gone)} of {record.known} documents are gone from the source, more than the {allowed} that "
@@ -28,11 +31,27 @@ def prune_refusal(record: RunRecord, counts: RunCounts, max_delete_share: float)
     return ""
 
 
-def prune_document(store: Store, document_no: int) -> bool:
-    """Removes a document from the index; returns whether it did: its file may be back since the plan was made."""
+def prune_documents(store: Store, record: RunRecord, rules: SourceRules) -> int:
+    """Removes the documents that a run found gone from the index; returns how many.
+
+    Their files may be back since the plan was made, or a folder may not be there any more: the roots are listed again,
+    and only what this listing does not find either is removed. Whether something exists at the path says nothing: it
+    may be a folder by now, excluded, or a link that leads elsewhere.
+    """
+    if not record.gone:
+        return 0
+    listing = discover(record.roots, rules=rules, hashed=False)
+    found = {document_id(file.source, file.relative_path) for file in listing.files}
+    gone = [
+        number
+        for number, key, location in _places(store, record.gone)
+        if key not in found and listing.scope.covers(unspell(location))
+    ]
+    for number in gone:
+        remove_document(store, number)
+    return len(gone)
+
+
+def _places(store: Store, numbers: Sequence[int]) -> list[tuple[int, str, str]]:
     with store.connection() as connection:
-        row = connection.execute(statement("documents/select_location"), {"document_no": document_no}).fetchone()
-    if row is None or unspell(row[0]).exists():  # removed or back again since the plan was made
-        return False
-    remove_document(store, document_no)
-    return True
+        return connection.execute(statement("documents/select_locations"), {"documents": list(numbers)}).fetchall()

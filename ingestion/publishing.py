@@ -2,7 +2,8 @@
 
 A group of documents is one transaction: each is replaced whole or not at all, and the index's generation, which caches
 are keyed by, changes with it and not before. Nothing is computed here: rows move from the staged tables to the searched
-ones. Chunks whose text did not change keep their postings and vectors.
+ones. Chunks whose text did not change keep their postings and vectors. What the checks refuse, and a file that has no
+text now (empty, damaged, locked), replaces nothing: its record says so, and what was published before goes on serving.
 """
 
 from __future__ import annotations
@@ -85,10 +86,10 @@ def _publish(store: Store, run_id: str, numbers: Sequence[int], version_no: int)
         rows = connection.execute(statement("staging/select_documents"), {"staged": list(numbers)}).fetchall()
         good = {
             document_id: (staged_no, reuse)
-            for staged_no, document_id, fault, of, reuse in rows
-            if not fault and of == version_no
+            for staged_no, document_id, fault, of, reuse, loses in rows
+            if not fault and not loses and of == version_no
         }
-        faulty = [staged_no for staged_no, _, fault, _, _ in rows if fault]
+        faulty = [staged_no for staged_no, _, fault, _, _, loses in rows if fault or loses]
         staged = [staged_no for staged_no, _ in good.values()]
         if staged:
             upserted = connection.execute(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from psycopg.rows import class_row
 from ingestion.comparison import KnownDocument
 from ingestion.documents import SourceFile
 from ingestion.index import clean_text, document_id
-from ingestion.spelling import spell
+from ingestion.scope import Root
+from ingestion.spelling import spell, unspell
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
@@ -25,17 +26,22 @@ from rag_core.errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class FailedDocument:
-    """A document that is not, or not wholly, in the index, and why."""
+    """A document that is not, or not wholly, in the index, and why. `kept`: its text of before still answers."""
 
     path: str
     state: str
     stage: str
     error: str
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A run as planned. `gone` are numbers of documents to prune, `failing` those that failed before and still do."""
+    """A run as planned. `gone` are numbers of documents to prune, `failing` those that failed before and still do.
+
+    `roots` were listed, `hidden` says in a line each below which places documents cannot be told gone from there, and
+    `notes` which source a path was taken to belong to.
+    """
 
     run_id: str
     complete: bool
@@ -48,6 +54,9 @@ class RunRecord:
     failing: tuple[FailedDocument, ...] = ()
     skipped: tuple[dict[str, str], ...] = ()
     computed: int = 0
+    roots: tuple[Root, ...] = ()
+    hidden: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,7 @@ class RunCounts:
     """What a run did so far. `staged` are documents that wait to be judged and published."""
 
     indexed: int
+    moved: int
     partial: int
     failed: int
     staged: int
@@ -79,16 +89,17 @@ def known_documents(store: Store, sources: Sequence[str]) -> list[KnownDocument]
 def save_run(
     connection: psycopg.Connection,
     record: RunRecord,
-    roots: Sequence[Path],
     batches: Sequence[Sequence[SourceFile]],
     staged: Sequence[SourceFile] = (),
+    moved: Collection[str] = (),
 ) -> None:
-    """Stores a planned run with its work; the work on `staged` is done already."""
+    """Stores a planned run with its work; the work on `staged` is done already, `moved` are ids of moved documents."""
     items = [
         {
             "document_id": document_id(file.source, file.relative_path),
             "batch": number,
             "staged": number < 0,
+            "moved": document_id(file.source, file.relative_path) in moved,
             "source": clean_text(file.source),
             "root": os.fsencode(file.root).hex(),
             "location": os.fsencode(file.path).hex(),
@@ -102,15 +113,18 @@ def save_run(
     plan = {
         "known": record.known,
         "gone": record.gone,
-        "failing": [[each.path, each.state, each.stage, each.error] for each in record.failing],
+        "failing": [astuple(each) for each in record.failing],
         "skipped": record.skipped,
         "computed": record.computed,
+        "listed": [[spell(root.path), root.source, spell(root.prefix)] for root in record.roots],
+        "hidden": record.hidden,
+        "notes": record.notes,
     }
     connection.execute(
         statement("documents/insert_ingest_run"),
         {
             "run_id": record.run_id,
-            "roots": json.dumps([spell(root) for root in roots]),
+            "roots": json.dumps([spell(root.path) for root in record.roots]),
             "source": None,
             "complete": record.complete,
             "discovered": record.discovered,
@@ -143,6 +157,13 @@ def load_run(store: Store, run_id: str) -> RunRecord:
         failing=tuple(FailedDocument(*each) for each in plan["failing"]),
         skipped=tuple(plan["skipped"]),
         computed=plan["computed"],
+        # A run that an earlier version planned has none of these, and so prunes nothing.
+        roots=tuple(
+            Root(unspell(path), source, os.fspath(unspell(prefix)) if prefix else "")
+            for path, source, prefix in plan.get("listed", ())
+        ),
+        hidden=tuple(plan.get("hidden", ())),
+        notes=tuple(plan.get("notes", ())),
     )
 
 
@@ -203,9 +224,10 @@ def count_run(store: Store, run_id: str) -> RunCounts:
     with store.connection() as connection:
         row = connection.execute(statement("documents/select_run_counts"), {"run_id": run_id}).fetchone()
         failures = connection.execute(statement("documents/select_run_failures"), {"run_id": run_id}).fetchall()
-    indexed, partial, failed, staged, unfinished, chunks, embeddings = row if row is not None else (0,) * 7
+    indexed, moved, partial, failed, staged, unfinished, chunks, embeddings = row if row is not None else (0,) * 8
     return RunCounts(
         indexed=indexed,
+        moved=moved,
         partial=partial,
         failed=failed,
         staged=staged,

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.config import IngestionRules, load_rules
-from ingestion.pipeline import finish_ingest, ingest_batch, judge_ingest, plan_ingest
+from ingestion.pipeline import finish_ingest, ingest_batch, judge_ingest
+from ingestion.planning import plan_ingest
 from rag_core.wiring import Services
 
 logger = logging.getLogger(__name__)
@@ -65,10 +66,12 @@ def publish_scheduled_ingest(services: Services, run_id: str, *, prune: bool) ->
 
     Documents that could not be read or did not pass do not fail the run: they are listed with their reason.
     """
-    outcome = finish_ingest(services.store, services.embedder, run_id, prune=prune)
+    outcome = finish_ingest(services.store, services.embedder, run_id, rules=_rules(services), prune=prune)
     for failed in outcome.documents_failed:
-        logger.warning("%s: %s at %s: %s", failed.path, failed.state, failed.stage, failed.error)
-    return {**asdict(outcome), "documents_failed": len(outcome.documents_failed), "skipped": len(outcome.skipped)}
+        kept = "; what was published of it before still answers" if failed.kept else ""
+        logger.warning("%s: %s at %s: %s%s", failed.path, failed.state, failed.stage, failed.error, kept)
+    counts = {name: len(getattr(outcome, name)) for name in ("documents_failed", "skipped", "notes")}
+    return {**asdict(outcome), **counts}
 
 
 def _rules(services: Services) -> IngestionRules:

@@ -10,11 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import psycopg
 
-from ingestion.comparison import is_below
 from ingestion.documents import ConvertedDocument, SourceFile
 from ingestion.index import (
     MAX_FREQUENCY,
@@ -26,6 +24,7 @@ from ingestion.index import (
     document_values,
     file_values,
 )
+from ingestion.scope import Scope
 from ingestion.spelling import unspell
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
@@ -162,8 +161,7 @@ def settle(
     *,
     pipeline_version: str,
     version_no: int,
-    roots: Sequence[Path],
-    complete: bool,
+    scope: Scope,
 ) -> Adoption:
     """Which staged documents a new run takes over, and which nobody wants any more.
 
@@ -173,8 +171,7 @@ def settle(
         found: ids of all documents that the listing found.
         pipeline_version: how documents are made now.
         version_no: the index version that serves.
-        roots: absolute folders or files that were listed.
-        complete: False where the listing missed something: then no document counts as gone.
+        scope: what was listed; a document outside it does not count as gone.
     """
     wanted = {document_id(file.source, file.relative_path): file.content_hash for file in work}
     adopted: set[str] = set()
@@ -186,7 +183,7 @@ def settle(
                 adopted.add(each.document_id)
             else:
                 discarded.append(each.document_id)
-        elif complete and is_below(unspell(each.location), roots):
+        elif scope.covers(unspell(each.location)):
             discarded.append(each.document_id)
     return Adoption(frozenset(adopted), tuple(discarded))
 

@@ -34,6 +34,7 @@ from ingestion.config import IngestionRules, load_rules
 from ingestion.convert import convert
 from ingestion.enrich import enrich
 from ingestion.pipeline import ingest
+from ingestion.scope import Root
 from ingestion.sources import discover
 from rag_core.connectors.embedder import SentenceEmbedder, load_embedder
 
@@ -86,7 +87,7 @@ def main() -> None:
 def wanted_windows(folder: Path, rules: IngestionRules, embedder: SentenceEmbedder) -> list[str]:
     """The distinct windows that ingestion embeds, in the order of a shuffle by their hash: like halves."""
     found: dict[str, None] = {}
-    for file in discover([folder], source="bench", rules=rules.sources).files:
+    for file in discover([Root(folder.absolute(), "bench")], rules=rules.sources).files:
         document = enrich(convert(file, limits=rules.conversion), file, rules.enrichment)
         for chunk in chunk_document(
             document,

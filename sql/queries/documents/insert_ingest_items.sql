@@ -1,5 +1,5 @@
 INSERT INTO nightshift.ingest_item (
-    run_id, document_id, batch, source, root, location, path, size_bytes, content_hash, staged
+    run_id, document_id, batch, source, root, location, path, size_bytes, content_hash, staged, moved
 )
 SELECT
     %(run_id)s,
@@ -11,7 +11,8 @@ SELECT
     new.path,
     new.size_bytes,
     new.content_hash,
-    new.staged
+    new.staged,
+    new.moved
 FROM
     jsonb_to_recordset(%(items)s::jsonb) AS new (
         document_id text,
@@ -22,5 +23,6 @@ FROM
         path text,
         size_bytes bigint,
         content_hash text,
-        staged boolean
+        staged boolean,
+        moved boolean
     )

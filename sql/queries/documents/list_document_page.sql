@@ -1,3 +1,4 @@
+-- `kept_from`: when what still answers was published, where the document failed since.
 SELECT
     document.document_id,
     document.source,
@@ -9,6 +10,12 @@ SELECT
     document.document_type,
     document.document_date,
     document.indexed_at,
+    CASE
+        WHEN document.state NOT IN ('ok', 'partial') AND EXISTS (
+            SELECT 1 FROM nightshift.chunk
+            WHERE chunk.document_no = document.document_no
+        ) THEN document.indexed_at
+    END AS kept_from,
     (
         SELECT count(*) FROM nightshift.chunk
         WHERE chunk.document_no = document.document_no

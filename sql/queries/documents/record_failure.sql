@@ -15,5 +15,12 @@ ON CONFLICT (document_id) DO UPDATE SET
     state = excluded.state,
     stage = excluded.stage,
     reason = excluded.reason,
+    title = CASE
+        WHEN EXISTS (
+            SELECT 1 FROM nightshift.chunk
+            WHERE chunk.document_no = document.document_no -- noqa: RF01
+        ) THEN document.title
+        ELSE excluded.title
+    END,
     last_run_id = excluded.last_run_id
 RETURNING document_no

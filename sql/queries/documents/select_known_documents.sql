@@ -1,3 +1,4 @@
+-- `kept`: it failed, and what was published of it before still answers.
 SELECT
     document_no,
     document_id,
@@ -8,7 +9,11 @@ SELECT
     pipeline_version,
     state,
     stage,
-    reason
+    reason,
+    state NOT IN ('ok', 'partial') AND EXISTS (
+        SELECT 1 FROM nightshift.chunk
+        WHERE chunk.document_no = document.document_no
+    ) AS kept
 FROM nightshift.document
 WHERE source = any(%(sources)s)
 ORDER BY source, path

@@ -1,5 +1,6 @@
 SELECT
-    count(*) FILTER (WHERE state = 'ok') AS indexed,
+    count(*) FILTER (WHERE state = 'ok' AND NOT moved) AS indexed,
+    count(*) FILTER (WHERE state = 'ok' AND moved) AS moved,
     count(*) FILTER (WHERE state = 'partial') AS partial,
     count(*) FILTER (WHERE state IS NOT NULL AND state NOT IN ('ok', 'partial')) AS failed,
     count(*) FILTER (WHERE state IS NULL AND staged) AS staged,

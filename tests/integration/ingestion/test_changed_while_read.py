@@ -14,7 +14,8 @@ from ingestion.config import ConversionLimits, IngestionRules
 from ingestion.documents import ConvertedDocument, SourceFile
 from ingestion.isolate import IsolatedConverter
 from ingestion.listing import list_documents
-from ingestion.pipeline import finish_ingest, ingest, ingest_batch, judge_ingest, plan_ingest
+from ingestion.pipeline import finish_ingest, ingest, ingest_batch, judge_ingest
+from ingestion.planning import plan_ingest
 from rag_core.connectors.memory_embedder import WordHashEmbedder
 from rag_core.connectors.store import Store
 from rag_core.retrieval.search import HybridSearch
@@ -46,7 +47,7 @@ def test_what_is_stored_stands_under_the_hash_of_what_was_read(
     file.write_text(SECOND, encoding="utf-8")
     ingest_batch(store, words, plan.run_id, 0, rules=rules)
     judge_ingest(store, plan.run_id, rules=rules)
-    assert finish_ingest(store, words, plan.run_id).documents["indexed"] == 4
+    assert finish_ingest(store, words, plan.run_id, rules=rules).documents["indexed"] == 4
     digest, size, text = stored(store, "alpha.md")
     assert (digest, size) == (hashlib.sha256(SECOND.encode()).hexdigest(), len(SECOND))
     assert "turtle" in text

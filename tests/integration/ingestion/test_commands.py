@@ -9,6 +9,7 @@ from typing import Any, Self, cast
 
 import pytest
 
+from ingestion.config import IngestionRules, SourceRules
 from ingestion.scheduled import check_scheduled_ingest, ingest_group, plan_scheduled_ingest, publish_scheduled_ingest
 from rag_core.cli import main
 from rag_core.connectors.memory_embedder import WordHashEmbedder
@@ -173,3 +174,98 @@ def test_an_export_writes_each_document_and_names_what_it_could_not(
     (target / "docs" / "disk.md").mkdir()
     code, told = command("documents", "export", str(target))
     assert (code, told["written"], [each["path"] for each in told["failed"]]) == (1, 5, ["disk.md"])
+
+
+def test_a_path_inside_a_known_folder_is_a_part_of_it(
+    command: Command, store: Store, loud: LoudEmbedder, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "x.md").write_text("# Xray\n\nThe first walrus.\n", encoding="utf-8")
+    command("ingest", str(folder))
+    (folder / "sub" / "x.md").write_text("# Xray\n\nThe second turtle.\n", encoding="utf-8")
+    code, told = command("ingest", str(folder / "sub" / "x.md"))
+    assert (code, told["documents"]["indexed"]) == (0, 1)
+    assert told["notes"] == [f"{folder}/sub/x.md is sub/x.md of the known source 'docs'; --source makes another"]
+    assert (found(store, loud, "turtle"), found(store, loud, "walrus")) == ({"sub/x.md"}, set())
+    monkeypatch.chdir(folder / "sub")
+    for path in ("..", ".", "x.md", "../sub/../disk.md"):
+        code, told = command("ingest", path)
+        assert (code, told["documents"]["unchanged"]) == (0, told["documents"]["discovered"])
+    assert {each["source"] for each in command("documents", "list")[1]["documents"]} == {"docs"}
+    # What is removed below it is removed of the source, and no more.
+    (folder / "sub" / "y.md").write_text("# Yoke\n\nA heron.\n", encoding="utf-8")
+    command("ingest", ".")
+    (folder / "sub" / "x.md").unlink()
+    (folder / "disk.md").unlink()
+    assert command("ingest", ".", "--prune")[1]["documents"]["removed"] == 1
+    paths = {each["path"] for each in command("documents", "list")[1]["documents"]}
+    assert paths == {"disk.md", "leader.md", "market.md", "sub/y.md"}
+    # Only a name that is given makes another source; after that the path is known as both.
+    assert command("ingest", ".", "--source", "mine")[1]["documents"]["indexed"] == 1
+    assert {each["source"] for each in command("documents", "list")[1]["documents"]} == {"docs", "mine"}
+    for name in ("..", ".", ""):
+        code, told = command("ingest", ".", "--source", name)
+        assert code == 2
+        assert "is no name" in told["error"]
+
+
+def test_a_single_file_makes_no_source_of_its_folder(command: Command, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "alone.md").write_text("# Alone\n\nA wren.\n", encoding="utf-8")
+    command("ingest", str(tmp_path / "alone.md"))
+    assert command("ingest", str(folder))[1]["notes"] == []
+    assert command("ingest", str(tmp_path / "alone.md"), "--source", "mine")[1]["documents"]["indexed"] == 1
+    sources = {(each["source"], each["path"]) for each in command("documents", "list")[1]["documents"]}
+    assert sources == {(tmp_path.name, "alone.md"), ("mine", "alone.md"), *(("docs", name) for name in (
+        "disk.md", "leader.md", "market.md"))}  # fmt: skip
+
+
+def test_a_document_with_a_bad_name_does_not_stop_the_export(
+    command: Command, store: Store, folder: Path, tmp_path: Path
+) -> None:
+    command("ingest", str(folder))
+    with store.connection() as connection:  # as versions before made it of `nightshift ingest ..`
+        connection.execute("UPDATE nightshift.document SET source = '..' WHERE path = 'disk.md'")
+    code, told = command("documents", "export", str(tmp_path / "out"))
+    assert (code, told["written"], told["failed"]) == (0, 3, [])
+    assert sorted(told["files"]) == ["_/disk.md", "docs/leader.md", "docs/market.md"]
+    # A link in the target that leads out of it is no place to write to; the others are written.
+    (tmp_path / "aside").mkdir()
+    target = tmp_path / "linked"
+    target.mkdir()
+    (target / "_").symlink_to(tmp_path / "aside")
+    code, told = command("documents", "export", str(target))
+    assert (code, told["written"], [each["path"] for each in told["failed"]]) == (1, 2, ["disk.md"])
+    assert list((tmp_path / "aside").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [".hidden.md", "link.md", "excluded.lock"])
+def test_a_retry_looks_at_the_named_file_alone(
+    command: Command, store: Store, loud: LoudEmbedder, folder: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "outside.md").write_text("# Outside\n\nA walrus.\n", encoding="utf-8")
+    path = folder / name
+    if name == "link.md":
+        path.symlink_to(tmp_path / "outside.md")
+    else:
+        path.write_text("# Inside\n\nA walrus.\n", encoding="utf-8")
+    command("ingest", str(path))
+    (document,) = command("documents", "list")[1]["documents"]
+    embedded = loud.embedded
+    code, told = command("documents", "retry", document["document_id"])
+    assert (code, told["documents"]["discovered"], told["documents"]["indexed"]) == (0, 1, 1)
+    assert loud.embedded == embedded
+    assert len(command("documents", "list")[1]["documents"]) == 1
+
+
+def test_a_retry_that_finds_nothing_forgets_nothing(
+    command: Command, services: Services, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command("ingest", str(folder))
+    (document,) = [each for each in command("documents", "list")[1]["documents"] if each["path"] == "disk.md"]
+    small = IngestionRules(sources=SourceRules(max_bytes=10))
+    with monkeypatch.context() as patched:
+        patched.setattr("ingestion.cli.load_rules", lambda path: small)
+        code, told = command("documents", "retry", document["document_id"])
+    assert code == 2
+    assert "disk.md: too_large" in told["error"]
+    assert command("ingest", str(folder))[1]["documents"]["unchanged"] == 3

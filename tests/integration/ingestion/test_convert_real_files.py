@@ -25,6 +25,7 @@ from ingestion.config import ConversionLimits, SourceRules, load_rules
 from ingestion.convert import convert
 from ingestion.documents import ConvertedDocument, SourceFile
 from ingestion.enrich import enrich
+from ingestion.roots import find_roots
 from ingestion.sources import discover
 
 pytestmark = pytest.mark.integration
@@ -59,7 +60,7 @@ def convert_bytes(folder: Path, name: str, data: bytes, password: str | None = N
 
 def test_real_files_keep_their_words_headings_and_states(shared_data: Path) -> None:
     expected = shared_data / "files_expected"
-    found = discover([shared_data / "files"], rules=SourceRules())
+    found = discover(find_roots([shared_data / "files"])[0], rules=SourceRules())
     assert len(found.files) == 18
     for file in found.files:
         document = convert(file, limits=LIMITS)
@@ -77,7 +78,7 @@ def test_real_files_keep_their_words_headings_and_states(shared_data: Path) -> N
 
 
 def test_the_locked_pdf_opens_with_its_password_and_reads_in_columns(shared_data: Path) -> None:
-    (file,) = discover([shared_data / "files" / "2206.01062_pg3.pdf"], rules=SourceRules()).files
+    (file,) = discover(find_roots([shared_data / "files" / "2206.01062_pg3.pdf"])[0], rules=SourceRules()).files
     assert convert(file, limits=LIMITS, password="wrong").state == "encrypted"
     document = convert(file, limits=LIMITS, password="1234")
     assert document.state == "ok"
@@ -96,7 +97,7 @@ def test_real_operations_documents_are_all_read_and_classified(shared_data: Path
     rules = load_rules(repo_root / "config" / "ingestion.yaml")
     lines = (shared_data / "devops" / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
     manifest = {entry["path"].removeprefix("files/"): entry for entry in map(json.loads, lines)}
-    found = discover([shared_data / "devops" / "files"], rules=rules.sources)
+    found = discover(find_roots([shared_data / "devops" / "files"])[0], rules=rules.sources)
     assert {file.relative_path for file in found.files} == set(manifest)
     agree = titles = 0
     for file in found.files:

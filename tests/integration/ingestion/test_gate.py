@@ -14,9 +14,10 @@ from ingestion.cli import list_documents
 from ingestion.config import IngestionRules
 from ingestion.documents import ConvertedDocument, SourceFile
 from ingestion.isolate import IsolatedConverter
-from ingestion.pipeline import finish_ingest, ingest, ingest_batch, judge_ingest, plan_ingest
+from ingestion.pipeline import finish_ingest, ingest, ingest_batch, judge_ingest
+from ingestion.planning import plan_ingest
 from ingestion.publishing import publish_documents
-from ingestion.retry import forget_version
+from ingestion.retry import find_retry_target
 from ingestion.versions import ensure_version
 from rag_core.connectors.memory_embedder import WordHashEmbedder
 from rag_core.connectors.sql_files import statement
@@ -104,7 +105,7 @@ def test_nothing_is_seen_before_it_was_judged_and_published(
     assert searched(store) == before
     assert search.search("market grows") is known  # the caches' key has not changed either
 
-    outcome = finish_ingest(store, words, run_id)
+    outcome = finish_ingest(store, words, run_id, rules=rules)
     assert outcome.documents["indexed"] == 2
     assert found(store, words, "kraken") == {"market.md", "new.md"}
     assert found(store, words, "grows by 5 percent") == set()
@@ -172,7 +173,7 @@ def test_each_check_keeps_its_document_back(
         assert row is not None
         connection.execute(fault.format(row[0]))  # type: ignore[call-overload]
     assert judge_ingest(store, run_id, rules=rules) == Judgement(passed=2, refused=1)
-    outcome = finish_ingest(store, words, run_id)
+    outcome = finish_ingest(store, words, run_id, rules=rules)
     (failed,) = outcome.documents_failed
     assert (failed.path, failed.state, failed.stage) == ("leader.md", "quarantined", "quality")
     assert told in failed.error
@@ -196,7 +197,7 @@ def test_a_vector_that_goes_after_the_checks_takes_its_document_along(
             "DELETE FROM nightshift.embedding_cache AS e USING nightshift.staged_chunk AS c "
             "WHERE e.text_hash = any(c.windows) AND c.body LIKE '%turtle%'"
         )
-    outcome = finish_ingest(store, words, run_id)
+    outcome = finish_ingest(store, words, run_id, rules=rules)
     (failed,) = outcome.documents_failed
     assert (failed.path, failed.state, failed.stage) == ("leader.md", "quarantined", "index")
     assert found(store, words, "turtle") == set()
@@ -218,7 +219,7 @@ def test_without_a_verdict_nothing_is_published(
         patched.setattr(validate, "_run_suite", cannot)
         with pytest.raises(ChecksNotMade, match="no room"):
             judge_ingest(store, run_id, rules=rules)
-    outcome = finish_ingest(store, words, run_id, prune=True)
+    outcome = finish_ingest(store, words, run_id, rules=rules, prune=True)
     assert outcome.documents["quarantined"] == 3
     assert {(each.state, each.stage) for each in outcome.documents_failed} == {("unfinished", "quality")}
     assert "not finished" in outcome.prune_refused
@@ -275,10 +276,10 @@ def test_two_runs_at_once_stage_and_publish_the_same(
     for plan in (first, second):
         ingest_batch(store, words, plan.run_id, 0, rules=rules)
     assert judge_ingest(store, second.run_id, rules=rules).passed == 3
-    assert finish_ingest(store, words, second.run_id).documents["indexed"] == 3
+    assert finish_ingest(store, words, second.run_id, rules=rules).documents["indexed"] == 3
     # What one publishes is done for both.
     assert judge_ingest(store, first.run_id, rules=rules).passed == 0
-    assert finish_ingest(store, words, first.run_id).documents["indexed"] == 3
+    assert finish_ingest(store, words, first.run_id, rules=rules).documents["indexed"] == 3
     assert staged(store) == 0
     assert_consistent(store)
 
@@ -290,12 +291,12 @@ def test_a_document_that_a_later_run_staged_anew_is_judged_anew(
     judge_ingest(store, first, rules=rules)
     (folder / "leader.md").write_text("# No leader\n\nA turtle.\n", encoding="utf-8")
     second = stage(store, words, rules, folder)
-    outcome = finish_ingest(store, words, first)
+    outcome = finish_ingest(store, words, first, rules=rules)
     assert outcome.documents["indexed"] == 2
     assert [(each.path, each.state) for each in outcome.documents_failed] == [("leader.md", "unfinished")]
     assert found(store, words, "turtle") == set()
     judge_ingest(store, second, rules=rules)
-    assert finish_ingest(store, words, second).documents["indexed"] == 3
+    assert finish_ingest(store, words, second, rules=rules).documents["indexed"] == 3
     assert found(store, words, "turtle") == {"leader.md"}
 
 
@@ -310,7 +311,7 @@ def test_work_for_another_model_is_not_published(
     plan = plan_ingest(store, other, [folder], rules=rules)
     assert (plan.pending, plan.staged) == (1, 0)
     with pytest.raises(ConfigurationError, match="plan a new ingest run"):
-        finish_ingest(store, words, run_id)
+        finish_ingest(store, words, run_id, rules=rules)
     assert found(store, other, "turtle") == set()
     assert ingest(store, other, [folder], rules=rules).documents["indexed"] == 1
     assert found(store, other, "turtle") == {"leader.md"}
@@ -359,8 +360,7 @@ def test_a_retry_converts_again_what_was_staged(
     (folder / "leader.md").write_text("# No leader\n\nA turtle.\n", encoding="utf-8")
     stage(store, words, rules, folder)
     (document,) = [each for each in list_documents(store) if each["path"] == "leader.md"]
-    forget_version(store, document["document_id"])
-    plan = plan_ingest(store, words, [folder], rules=rules, only="leader.md")
+    plan = plan_ingest(store, words, [], rules=rules, retry=find_retry_target(store, document["document_id"]))
     assert (plan.pending, plan.staged) == (1, 0)
 
 

@@ -15,7 +15,8 @@ from ingestion.cli import list_documents
 from ingestion.config import IngestionRules
 from ingestion.documents import ConvertedDocument, SourceFile
 from ingestion.isolate import IsolatedConverter
-from ingestion.pipeline import IngestOutcome, finish_ingest, ingest, ingest_batch, judge_ingest, plan_ingest
+from ingestion.pipeline import IngestOutcome, finish_ingest, ingest, ingest_batch, judge_ingest
+from ingestion.planning import plan_ingest
 from ingestion.retry import find_retry_target
 from rag_core.connectors.memory_embedder import WordHashEmbedder
 from rag_core.connectors.store import Store
@@ -188,26 +189,6 @@ def test_too_many_deletions_are_refused(run: Callable[..., IngestOutcome], store
     assert run(prune=True, max_delete_share=1.0).documents["removed"] == 15
 
 
-def test_a_folder_that_cannot_be_listed_prunes_nothing(
-    run: Callable[..., IngestOutcome], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from ingestion import pipeline
-    from ingestion.sources import discover
-
-    run()
-    (folder / "disk.md").unlink()
-
-    def incomplete(roots: Sequence[Path], **options: object):  # type: ignore[no-untyped-def]
-        from dataclasses import replace
-
-        return replace(discover(roots, **options), complete=False)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(pipeline, "discover", incomplete)
-    outcome = run(prune=True)
-    assert outcome.documents["removed"] == 0
-    assert "not complete" in outcome.prune_refused
-
-
 def test_bad_files_end_in_their_state_and_the_rest_goes_on(
     run: Callable[..., IngestOutcome], store: Store, folder: Path
 ) -> None:
@@ -354,8 +335,9 @@ def test_names_that_are_not_utf8_stop_nobody_and_are_found_again(
     assert [(each.path, each.state) for each in outcome.documents_failed] == [("\\xff.md", "broken_link")]
     listed = {each["path"]: each["document_id"] for each in list_documents(store)}
     target = find_retry_target(store, listed["caf\\xe9.md"])
-    again = ingest(store, words, [target.root], rules=IngestionRules(), source=target.source, only=target.path)
-    assert (again.documents["discovered"], again.documents["unchanged"]) == (1, 1)
+    again = ingest(store, words, [], rules=IngestionRules(), retry=target)
+    assert (again.documents["discovered"], again.documents["indexed"]) == (1, 1)
+    assert len(list_documents(store)) == 5
     (folder / names[0]).unlink()
     (folder / names[1]).rename(folder / os.fsdecode(b"moved\xe8.md"))
     outcome = run(prune=True)
@@ -429,9 +411,9 @@ def test_batches_can_be_worked_off_one_by_one_and_repeated(
     assert (counts.indexed, counts.staged, counts.unfinished) == (0, 1, 2)
     assert ingest_batch(store, words, plan.run_id, 0, rules=rules) == 2
     assert judge_ingest(store, plan.run_id, rules=rules) == Judgement(passed=3, refused=0)
-    outcome = finish_ingest(store, words, plan.run_id)
+    outcome = finish_ingest(store, words, plan.run_id, rules=rules)
     assert outcome.documents["indexed"] == 3
-    again = finish_ingest(store, words, plan.run_id)  # a step that died when all was done is repeated
+    again = finish_ingest(store, words, plan.run_id, rules=rules)  # a step that died when all was done is repeated
     assert (again.documents, again.chunks) == (outcome.documents, outcome.chunks)
 
 
@@ -442,7 +424,7 @@ def test_a_run_that_was_not_finished_prunes_nothing(
     (folder / "disk.md").unlink()
     (folder / "other.md").write_text("# Other\n\nText.\n", encoding="utf-8")
     plan = plan_ingest(store, words, [folder], rules=rules)
-    outcome = finish_ingest(store, words, plan.run_id, prune=True)
+    outcome = finish_ingest(store, words, plan.run_id, rules=rules, prune=True)
     assert outcome.documents["removed"] == 0
     assert outcome.documents["quarantined"] == 1
     assert "not finished" in outcome.prune_refused

@@ -10,7 +10,8 @@ import pytest
 from ingestion.chunk import windows
 from ingestion.config import IngestionRules
 from ingestion.documents import Chunk
-from ingestion.pipeline import ingest, ingest_batch, plan_ingest
+from ingestion.pipeline import ingest, ingest_batch
+from ingestion.planning import plan_ingest
 from ingestion.publishing import remove_document
 from ingestion.versions import build_version, ensure_version, serving_version
 from rag_core.connectors.base import Embedder

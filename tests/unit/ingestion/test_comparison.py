@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ingestion.comparison import KnownDocument, compare
+from ingestion.comparison import Comparison, KnownDocument, compare
 from ingestion.documents import SourceFile
 from ingestion.index import document_id
+from ingestion.scope import Scope, Unseen
 from rag_core.errors import ConfigurationError
 
 ROOT = Path("/docs")
@@ -26,8 +28,9 @@ def known(
     return KnownDocument(number, key, "docs", path, str(ROOT / path), content, version, state, stage, "")
 
 
-def outcome(files: list[SourceFile], documents: list[KnownDocument], *, complete: bool = True):  # type: ignore[no-untyped-def]
-    return compare(files, documents, pipeline_version=VERSION, roots=[ROOT], complete=complete)
+def outcome(files: list[SourceFile], documents: list[KnownDocument], *hidden: Path) -> Comparison:
+    scope = Scope((ROOT,), tuple(Unseen(path, "it is hidden") for path in hidden))
+    return compare(files, documents, pipeline_version=VERSION, scope=scope)
 
 
 def test_the_same_bytes_by_the_same_version_are_unchanged() -> None:
@@ -76,10 +79,21 @@ def test_a_file_moved_onto_a_known_path_changes_that_document() -> None:
     assert [each.path for each in found.gone] == ["a.md"]
 
 
-@pytest.mark.parametrize("complete", [True, False])
-def test_nothing_is_gone_after_an_empty_or_incomplete_listing(complete: bool) -> None:
-    files = [] if complete else [file("b.md", "2")]
-    assert outcome(files, [known("a.md", "1")], complete=complete).gone == ()
+def test_nothing_is_gone_where_the_listing_saw_nothing() -> None:
+    documents = [known("a.md", "1"), known("sub/b.md", "2", number=2), known("subs/c.md", "3", number=3)]
+    everywhere = outcome([file("d.md", "1")], documents, ROOT)
+    assert everywhere.gone == everywhere.moved == ()
+    assert everywhere.hidden == tuple(documents)
+    below = outcome([], documents, ROOT / "sub")
+    assert [each.path for each in below.gone] == ["a.md", "subs/c.md"]
+    assert [each.path for each in below.hidden] == ["sub/b.md"]
+
+
+def test_a_document_that_keeps_its_text_does_not_move_with_broken_bytes() -> None:
+    kept = replace(known("a.md", "", state="empty", stage="convert"), kept=True)
+    found = outcome([file("other.md", "")], [kept])
+    assert (found.moved, found.gone) == ((), (kept,))
+    assert [each.relative_path for each in found.work] == ["other.md"]
 
 
 def test_documents_outside_the_roots_are_not_gone() -> None:
@@ -87,8 +101,7 @@ def test_documents_outside_the_roots_are_not_gone() -> None:
         [file("sub/a.md", "1")],
         [known("other.md", "2")],
         pipeline_version=VERSION,
-        roots=[ROOT / "sub"],
-        complete=True,
+        scope=Scope((ROOT / "sub",)),
     )
     assert found.gone == ()
 

@@ -53,3 +53,11 @@ def test_no_path_leaves_the_target(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="would leave"):
         write_export(tmp_path / "target", PurePosixPath("s/../../x.md"), "text")
     assert not (tmp_path / "x.md").exists()
+
+
+@pytest.mark.parametrize("source", ["..", ".", ""])
+def test_names_that_mean_a_folder_are_written_otherwise(tmp_path: Path, source: str) -> None:
+    assert names((source, "a.md"), ("s", "../b.md"), ("s", "x/.")) == ["_/a.md", "s/_/b.md", "s/x/_.md"]
+    for name in names((source, "a.md"), ("_", "a.md")):
+        write_export(tmp_path, PurePosixPath(name), "text")
+    assert len(list(tmp_path.rglob("*.md"))) == 2

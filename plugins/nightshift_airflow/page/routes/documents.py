@@ -10,7 +10,8 @@ from starlette.responses import Response
 
 from ingestion.config import load_rules
 from ingestion.listing import count_states, list_document_page, read_document
-from ingestion.retry import find_retry_target, forget_version
+from ingestion.retry import find_retry_target
+from ingestion.spelling import spell
 from nightshift_airflow.page.auth import DocumentReader, DocumentRetrier
 from nightshift_airflow.page.render import render
 from nightshift_airflow.page.routes.parts import Page, see_other
@@ -118,6 +119,7 @@ def search(page: PageServices, text: str, kind: str = "") -> SearchOutcome:
 def retry_document(page: PageServices, document_id: str, *, by: str) -> None:
     """Takes a document in for another try. Raises ConfigurationError where it is unknown or its file is gone."""
     target = find_retry_target(page.store, document_id)
+    detail = {"path": spell(target.prefix)}
     services = page.services
 
     def work() -> None:
@@ -125,9 +127,8 @@ def retry_document(page: PageServices, document_id: str, *, by: str) -> None:
 
         embedder = page.build(lambda made: made.embedder)
         rules = load_rules(services.config_path(services.settings.ingestion.config))
-        forget_version(page.store, document_id)
-        ingest(page.store, embedder, [target.root], rules=rules, source=target.source, only=target.path)
+        ingest(page.store, embedder, [], rules=rules, retry=target)
 
     page.submit(f"document {document_id}", work)
     with page.store.connection() as connection:
-        append_event(connection, actor=by, action="document.retried", target=document_id, detail={"path": target.path})
+        append_event(connection, actor=by, action="document.retried", target=document_id, detail=detail)

@@ -1,2 +1,0 @@
-SELECT location FROM nightshift.document
-WHERE document_no = %(document_no)s
