@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
+from psycopg import sql
 
 if TYPE_CHECKING:
     from rag_core.connectors.base import Embedder
@@ -49,6 +51,11 @@ def pg_server() -> Iterator[EmbeddedPostgres]:
     server = EmbeddedPostgres(folder)
     server.start()
     try:
+        with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
+            # It need not outlive the machine, so no commit of a test waits for the disk.
+            for name in ("fsync", "synchronous_commit", "full_page_writes"):
+                connection.execute(sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(name)))
+            connection.execute("SELECT pg_reload_conf()")
         yield server
     finally:
         server.stop()
@@ -56,14 +63,32 @@ def pg_server() -> Iterator[EmbeddedPostgres]:
 
 
 @pytest.fixture(scope="session")
-def store_dsn(pg_server: EmbeddedPostgres) -> str:
-    """A migrated store with the role for BI tools."""
+def create_store(pg_server: EmbeddedPostgres) -> Callable[[str], str]:
+    """Creates an empty, migrated store under a new name and returns its URL.
+
+    Each is a copy of one that was migrated once: the migrations themselves are what `tests/sql` runs from the first on.
+    """
     from rag_core.connectors.migrations import migrate
+
+    template = "store_template"
+    pg_server.ensure_database(template)
+    migrate(pg_server.dsn(template))
+
+    def create(name: str) -> str:
+        with psycopg.connect(pg_server.dsn("postgres"), autocommit=True) as connection:
+            statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+            connection.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
+        return pg_server.dsn(name)
+
+    return create
+
+
+@pytest.fixture(scope="session")
+def store_dsn(create_store: Callable[[str], str]) -> str:
+    """A migrated store with the role for BI tools."""
     from rag_core.provision import ensure_bi_role
 
-    pg_server.ensure_database("nightshift_test")
-    dsn = pg_server.dsn("nightshift_test")
-    migrate(dsn)
+    dsn = create_store("nightshift_test")
     ensure_bi_role(dsn)
     return dsn
 

@@ -14,7 +14,6 @@ import pytest
 
 from rag_core.connectors.base import Warehouse
 from rag_core.connectors.embedded import EmbeddedPostgres
-from rag_core.connectors.migrations import migrate
 from rag_core.connectors.store import Store
 from rag_core.connectors.warehouses import open_warehouse
 from rag_core.schema.decisions import accept_events
@@ -141,12 +140,9 @@ def place(request: pytest.FixtureRequest, pg_server: EmbeddedPostgres, tmp_path:
 
 
 @pytest.fixture
-def drift_store(pg_server: EmbeddedPostgres, place: Place) -> Iterator[Store]:
+def drift_store(create_store: Callable[[str], str], place: Place) -> Iterator[Store]:
     """A store of its own for each of the five."""
-    name = f"drift_store_{place.kind}"
-    pg_server.ensure_database(name)
-    migrate(pg_server.dsn(name))
-    store = Store(pg_server.dsn(name))
+    store = Store(create_store(f"drift_store_{place.kind}"))
     yield store
     store.close()
 

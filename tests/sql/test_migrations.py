@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,11 +66,9 @@ CREATE MATERIALIZED VIEW checked.kept AS SELECT 1 AS one;
 
 
 @pytest.fixture(scope="module")
-def checked_dsn(pg_server: EmbeddedPostgres) -> Iterator[str]:
+def checked_dsn(pg_server: EmbeddedPostgres, create_store: Callable[[str], str]) -> Iterator[str]:
     """A migrated store that the checked statements may change."""
-    pg_server.ensure_database("sql_checked")
-    dsn = pg_server.dsn("sql_checked")
-    migrate(dsn)
+    dsn = create_store("sql_checked")
     with psycopg.connect(dsn) as connection:
         connection.execute(CHECKED)
     yield dsn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any, LiteralString
@@ -18,7 +18,6 @@ from rag_core.connectors.chat_model import OpenAIChatModel, retry_after
 from rag_core.connectors.chat_model_context import calling
 from rag_core.connectors.chat_model_ledger import CallLimits, ModelCallLedger
 from rag_core.connectors.chat_model_prices import Price, PriceTable
-from rag_core.connectors.migrations import migrate
 from rag_core.connectors.store import Store
 from rag_core.errors import BudgetExhausted, ConfigurationError, ServiceUnavailable
 from rag_core.settings import ChatModelSettings
@@ -39,12 +38,9 @@ COST = (50 * 10.0 + 50 * 2.0 + 20 * 50.0) / 1e6
 
 
 @pytest.fixture(scope="module")
-def ledger_dsn(pg_server: Any) -> str:
+def ledger_dsn(create_store: Callable[[str], str]) -> str:
     """A store of its own: budgets of a day count what any test has used."""
-    pg_server.ensure_database("ledger_test")
-    dsn: str = pg_server.dsn("ledger_test")
-    migrate(dsn)
-    return dsn
+    return create_store("ledger_test")
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from rag_core.connectors.store import Store
 
 if TYPE_CHECKING:
     from rag_core.connectors.base import Embedder
-    from rag_core.connectors.embedded import EmbeddedPostgres
     from rag_core.graph.build import Orchestrator
 
 DOCUMENTS = (
@@ -28,23 +27,19 @@ DOCUMENTS = (
 
 @pytest.fixture(scope="session")
 def question_store(
-    pg_server: EmbeddedPostgres, embedder: Embedder, tmp_path_factory: pytest.TempPathFactory
+    create_store: Callable[[str], str], embedder: Embedder, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Store]:
     """A store of its own with those documents indexed."""
     from ingestion.config import load_rules
     from ingestion.pipeline import ingest
-    from rag_core.connectors.migrations import migrate
     from sample.build_documents import SOURCES, build_documents
 
-    pg_server.ensure_database("questions_test")
-    dsn = pg_server.dsn("questions_test")
-    migrate(dsn)
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("documents")
     for name in DOCUMENTS:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text((SOURCES / name).read_text(encoding="utf-8"), encoding="utf-8")
     build_documents(target, source)
-    store = Store(dsn)
+    store = Store(create_store("questions_test"))
     rules = load_rules(Path(__file__).resolve().parents[3] / "config" / "ingestion.yaml")
     outcome = ingest(store, embedder, [target], rules=rules)
     assert outcome.documents["indexed"] == len(DOCUMENTS)

@@ -3,47 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psycopg
 import pytest
-from psycopg import sql
 
 from ingestion.config import IngestionRules
 from rag_core.connectors.memory_embedder import WordHashEmbedder
-from rag_core.connectors.migrations import migrate
 from rag_core.connectors.store import Store
+from tests.stores import MakeStore, dropped_stores
 
 if TYPE_CHECKING:
     from rag_core.connectors.embedded import EmbeddedPostgres
 
-_NUMBERS = count(1)
-
 
 @pytest.fixture(name="make_store")
-def fixture_make_store(pg_server: EmbeddedPostgres) -> Iterator[Callable[[], Store]]:
+def fixture_make_store(pg_server: EmbeddedPostgres, create_store: Callable[[str], str]) -> Iterator[MakeStore]:
     """Makes empty, migrated stores that are dropped after the test."""
-    made: list[tuple[str, Store]] = []
-
-    def make() -> Store:
-        name = f"ingestion_{next(_NUMBERS)}"
-        pg_server.ensure_database(name)
-        migrate(pg_server.dsn(name))
-        store = Store(pg_server.dsn(name))
-        made.append((name, store))
-        return store
-
-    yield make
-    for name, store in made:
-        store.close()
-        with psycopg.connect(pg_server.dsn("postgres"), autocommit=True) as connection:
-            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+    with dropped_stores(pg_server, create_store) as make:
+        yield make
 
 
 @pytest.fixture(name="store")
-def fixture_store(make_store: Callable[[], Store]) -> Store:
+def fixture_store(make_store: MakeStore) -> Store:
     """One empty, migrated store."""
     return make_store()
 

@@ -70,15 +70,11 @@ def airflow_home(pg_server: EmbeddedPostgres) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def page_store(pg_server: EmbeddedPostgres) -> Iterator[Store]:
+def page_store(create_store: Callable[[str], str]) -> Iterator[Store]:
     """A store of the page's own: other tests count what lies in the session's."""
-    from rag_core.connectors.migrations import migrate
     from rag_core.connectors.store import Store
 
-    pg_server.ensure_database("page_test")
-    dsn = pg_server.dsn("page_test")
-    migrate(dsn)
-    opened = Store(dsn)
+    opened = Store(create_store("page_test"))
     yield opened
     opened.close()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import psycopg
 import pytest
@@ -15,6 +15,7 @@ from rag_core.connectors.pgvector import open_reader
 from rag_core.connectors.store import Store
 from rag_core.retrieval import legs
 from rag_core.retrieval.search import HybridSearch
+from tests.stores import MakeStore
 
 pytestmark = pytest.mark.integration
 
@@ -32,7 +33,7 @@ def fixture_limits() -> Iterator[None]:
 
 
 @pytest.fixture(name="store", scope="module")
-def fixture_store(make_store: Callable[[], Store], limits: None) -> Store:
+def fixture_store(make_store: MakeStore, limits: None) -> Store:
     """A store with a graph."""
     store = make_store()
     texts = [

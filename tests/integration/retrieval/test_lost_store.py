@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -13,9 +12,9 @@ from ingestion.corpora import CorpusText, load_corpus
 from rag_core.cli import main
 from rag_core.connectors.memory_embedder import WordHashEmbedder
 from rag_core.connectors.pgvector import IndexReader, is_lost
-from rag_core.connectors.store import Store
 from rag_core.errors import ServiceUnavailable
 from rag_core.retrieval.search import HybridSearch
+from tests.stores import MakeStore
 
 pytestmark = pytest.mark.integration
 
@@ -23,7 +22,7 @@ EMBEDDER = WordHashEmbedder()
 
 
 @pytest.fixture(name="search")
-def fixture_search(make_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch) -> HybridSearch:
+def fixture_search(make_store: MakeStore, monkeypatch: pytest.MonkeyPatch) -> HybridSearch:
     """A search whose connection the server cuts once both legs have been read."""
     store = make_store()
     load_corpus(store, EMBEDDER, "one", [CorpusText("a", "Kraken", "kraken of the deep")], rules=IngestionRules())

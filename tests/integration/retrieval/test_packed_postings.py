@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 
@@ -18,6 +17,7 @@ from rag_core.connectors.memory_embedder import WordHashEmbedder
 from rag_core.connectors.store import Store
 from rag_core.retrieval.search import HybridSearch
 from rag_core.retrieval.tokens import tokenize
+from tests.stores import MakeStore
 
 pytestmark = pytest.mark.integration
 
@@ -89,7 +89,7 @@ def segments(store: Store) -> list[tuple[int, int]]:
 
 
 def test_scores_stay_exact_whatever_happens_to_the_index(
-    make_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
+    make_store: MakeStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packing, "LEAST_UNPACKED", 40)
     monkeypatch.setattr(packing, "MOST_CHUNKS", 64)
@@ -127,7 +127,7 @@ def test_scores_stay_exact_whatever_happens_to_the_index(
 
 
 def test_an_index_from_before_there_were_segments_is_packed_by_the_next_run(
-    make_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
+    make_store: MakeStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = make_store()
     load_corpus(store, EMBEDDER, "words", texts(0, 30), rules=IngestionRules())
@@ -138,15 +138,13 @@ def test_an_index_from_before_there_were_segments_is_packed_by_the_next_run(
     check(store)
 
 
-def test_packing_an_empty_index_makes_nothing(make_store: Callable[[], Store]) -> None:
+def test_packing_an_empty_index_makes_nothing(make_store: MakeStore) -> None:
     store = make_store()
     assert pack_postings(store) == 0
     assert segments(store) == []
 
 
-def test_a_search_that_is_under_way_keeps_its_segments(
-    make_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_that_is_under_way_keeps_its_segments(make_store: MakeStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that has read the segments of one state answers rightly after they were packed anew."""
     monkeypatch.setattr(packing, "LEAST_UNPACKED", 10)
     store = make_store()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from ingestion.pipeline import ingest
 from rag_core.connectors.base import Embedder
 from rag_core.connectors.store import Store
 from rag_core.retrieval.search import HybridSearch
+from tests.stores import MakeStore
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -25,9 +25,7 @@ def fixture_rules(repo_root: Path) -> IngestionRules:
 
 
 @pytest.fixture(name="operations", scope="module")
-def fixture_operations(
-    make_store: Callable[[], Store], embedder: Embedder, rules: IngestionRules, shared_data: Path
-) -> Store:
+def fixture_operations(make_store: MakeStore, embedder: Embedder, rules: IngestionRules, shared_data: Path) -> Store:
     """The 333 documents, indexed with the packaged model."""
     store = make_store()
     ingest(store, embedder, [shared_data / "devops" / "files"], rules=rules, source="devops")
@@ -80,7 +78,7 @@ def test_foreign_questions_get_the_null_signal(operations: Store, embedder: Embe
 
 
 def test_real_files_of_many_formats_end_in_a_stated_state(
-    make_store: Callable[[], Store], embedder: Embedder, rules: IngestionRules, shared_data: Path
+    make_store: MakeStore, embedder: Embedder, rules: IngestionRules, shared_data: Path
 ) -> None:
     store = make_store()
     outcome = ingest(store, embedder, [shared_data / "files"], rules=rules, source="files")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from rag_core.retrieval.relevance import NullLimits
 from rag_core.retrieval.search import HybridSearch
 from rag_core.retrieval.tokens import term_counts, tokenize
 from rag_core.retrieval.tuning import SearchTuning
+from tests.stores import MakeStore
 
 pytestmark = pytest.mark.integration
 
@@ -41,7 +41,7 @@ DOCUMENTS = {
 
 
 @pytest.fixture(name="store", scope="module")
-def fixture_store(make_store: Callable[[], Store], tmp_path_factory: pytest.TempPathFactory) -> Store:
+def fixture_store(make_store: MakeStore, tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("documents")
     for path, text in DOCUMENTS.items():
         (folder / path).parent.mkdir(exist_ok=True)
@@ -127,7 +127,7 @@ def test_both_legs_share_one_key(search: HybridSearch) -> None:
     assert only_dense.scores.rrf > 0
 
 
-def test_what_one_leg_alone_finds_is_fused_too(make_store: Callable[[], Store]) -> None:
+def test_what_one_leg_alone_finds_is_fused_too(make_store: MakeStore) -> None:
     """A text whose words the vectors know, one that only a word leads to, and a question for both."""
     store = make_store()
     texts = [CorpusText(f"n{number:03d}", f"Note {number}", "alpha beta gamma delta") for number in range(120)]
@@ -140,7 +140,7 @@ def test_what_one_leg_alone_finds_is_fused_too(make_store: Callable[[], Store]) 
     assert any(scores.cosine is not None for scores in by_path.values())
 
 
-def test_a_command_is_found_as_it_was_written(make_store: Callable[[], Store], tmp_path: Path) -> None:
+def test_a_command_is_found_as_it_was_written(make_store: MakeStore, tmp_path: Path) -> None:
     """A pipe inside a table's cell and in a fenced block: the words around it are found, and the text is verbatim."""
     command = "kubectl get pods | grep -v Running"
     (tmp_path / "fence.md").write_text(f"# Fenced\n\n```bash\n{command}\n```\n", encoding="utf-8")
@@ -156,7 +156,7 @@ def test_a_command_is_found_as_it_was_written(make_store: Callable[[], Store], t
     assert passages["table.md"].scores.bm25
 
 
-def test_long_words_long_texts_and_high_frequencies_stay_searchable(make_store: Callable[[], Store]) -> None:
+def test_long_words_long_texts_and_high_frequencies_stay_searchable(make_store: MakeStore) -> None:
     """What a tsvector drops or caps: words over two kilobytes, texts over a megabyte, more than 255 occurrences."""
     store = make_store()
     long_word = "q" * 3_000
@@ -234,7 +234,7 @@ def test_a_type_that_is_asked_for_narrows_but_never_empties(search: HybridSearch
 
 
 def test_results_are_cached_until_the_index_changes(
-    make_store: Callable[[], Store], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_store: MakeStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, words = make_store(), WordHashEmbedder()
     (tmp_path / "a.md").write_text("# A\n\nkraken one\n", encoding="utf-8")
@@ -260,7 +260,7 @@ def test_results_are_cached_until_the_index_changes(
     assert words.embedded == vectors  # the question's own vector outlives the index's changes
 
 
-def test_another_model_gets_vectors_of_its_own(make_store: Callable[[], Store], tmp_path: Path) -> None:
+def test_another_model_gets_vectors_of_its_own(make_store: MakeStore, tmp_path: Path) -> None:
     """The index of the old model serves until the new one is complete; caches do not mix the two."""
     store, old, new = make_store(), WordHashEmbedder(dimensions=64), WordHashEmbedder(dimensions=32, name="newer")
     (tmp_path / "a.md").write_text("# A\n\nkraken one\n", encoding="utf-8")
@@ -283,7 +283,7 @@ def test_another_model_gets_vectors_of_its_own(make_store: Callable[[], Store], 
     assert [passage.path for passage in after.passages] == ["a.md"]
 
 
-def test_an_empty_index_says_so(make_store: Callable[[], Store]) -> None:
+def test_an_empty_index_says_so(make_store: MakeStore) -> None:
     outcome = HybridSearch(make_store(), EMBEDDER).search("disk")
     assert outcome.null_signal
     assert "no document" in outcome.reason
@@ -316,7 +316,7 @@ def test_bm25_in_the_database_equals_the_formula(store: Store, search: HybridSea
     )
 
 
-def test_a_filter_that_keeps_little_finds_all_of_it(make_store: Callable[[], Store]) -> None:
+def test_a_filter_that_keeps_little_finds_all_of_it(make_store: MakeStore) -> None:
     """0.4 % of the documents, through the graph's side of the choice and through the exact one."""
     store = make_store()
     texts = [CorpusText(f"d{number:04d}", f"Note {number}", f"alpha beta word{number % 97}") for number in range(1_000)]
@@ -334,7 +334,7 @@ def test_a_filter_that_keeps_little_finds_all_of_it(make_store: Callable[[], Sto
         assert found.detail["filtered_documents"] == 4
 
 
-def test_stored_limits_of_the_null_signal_are_used(make_store: Callable[[], Store]) -> None:
+def test_stored_limits_of_the_null_signal_are_used(make_store: MakeStore) -> None:
     """With a threshold that nothing reaches, every question is refused; with the breadth alone it is that figure."""
     store = make_store()
     load_corpus(store, EMBEDDER, "one", [CorpusText("a", "Note", "alpha beta gamma delta")], rules=IngestionRules())

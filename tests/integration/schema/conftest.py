@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +11,6 @@ import pytest
 
 from rag_core.connectors.base import Warehouse
 from rag_core.connectors.embedded import EmbeddedPostgres
-from rag_core.connectors.migrations import migrate
 from rag_core.connectors.store import Store
 from rag_core.connectors.warehouses import open_warehouse
 from rag_core.datamodel.drift import Change, DriftReport
@@ -72,11 +71,9 @@ class Playground:
 
 
 @pytest.fixture(scope="session")
-def drift_store_dsn(pg_server: EmbeddedPostgres) -> str:
+def drift_store_dsn(create_store: Callable[[str], str]) -> str:
     """A migrated store of its own."""
-    pg_server.ensure_database("drift_store")
-    migrate(pg_server.dsn("drift_store"))
-    return pg_server.dsn("drift_store")
+    return create_store("drift_store")
 
 
 @pytest.fixture(scope="session")
