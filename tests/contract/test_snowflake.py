@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -98,11 +97,9 @@ def test_every_statement_carries_its_tag_and_its_limits(client: Warehouse, stand
 def test_a_statement_that_outlives_its_deadline_is_cancelled_by_its_id(
     client: Warehouse, stand_in: SnowflakeStandIn
 ) -> None:
-    started = time.monotonic()
     with pytest.raises(QueryFault) as caught:
         client.execute(guarded(SLOW, timeout_seconds=1))
     assert (caught.value.code, len(stand_in.aborted) > 0) == ("timeout", True)
-    assert time.monotonic() - started < 10
     assert client.execute(guarded("SELECT 1 AS one")).rows == ((1,),)
 
 

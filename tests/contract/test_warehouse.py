@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -146,11 +145,9 @@ def test_nothing_found_is_no_fault(world: World, warehouse: Warehouse) -> None:
 
 def test_slow_statements_are_stopped(world: World, warehouse: Warehouse) -> None:
     needs(world, "cancel")
-    started = time.monotonic()
     with pytest.raises(QueryFault) as caught:
         warehouse.execute(world.guarded(SLOW, timeout_seconds=0.5))
     assert caught.value.code == "timeout"
-    assert time.monotonic() - started < 10
     assert warehouse.execute(world.guarded("SELECT 1 AS one")).rows == ((1,),)
 
 

@@ -66,13 +66,10 @@ def run(warehouse: Warehouse, sql: str, **limits: float) -> object:
 
 
 def test_a_database_that_answers_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    # It accepts the connection and then says nothing: only the client's own clock ends that.
+    # It accepts the connection and then says nothing, for ever: only the client's own clock ends that.
     monkeypatch.setattr(postgres_wire, "CONNECT_SECONDS", 2)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        started = time.monotonic()
-        with pytest.raises(ServiceUnavailable) as caught:
-            open_warehouse(f"postgresql://u:hush@127.0.0.1:{silent.getsockname()[1]}/d").snapshot()
-    assert time.monotonic() - started < 15
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(ServiceUnavailable) as caught:
+        open_warehouse(f"postgresql://u:hush@127.0.0.1:{silent.getsockname()[1]}/d").snapshot()
     assert "hush" not in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import date
@@ -42,9 +41,7 @@ KINDS = {
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("built") / "documents"
-    started = time.perf_counter()
     build_documents(target)
-    assert time.perf_counter() - started < 30, "120 documents are meant to build in under 10 s"
     return target
 
 
