@@ -11,7 +11,9 @@ ARG PYTHON_VERSION=3.12
 FROM python:${PYTHON_VERSION}-slim-bookworm AS build
 ARG TORCH_INDEX_URL=""
 ARG EXTRAS="celery"
-ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 UV_NO_CACHE=1 UV_LINK_MODE=copy PYTHONDONTWRITEBYTECODE=1
+# Nobody may write into the image's environment: what is not compiled here is compiled by each process again.
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 UV_NO_CACHE=1 UV_LINK_MODE=copy UV_COMPILE_BYTECODE=1 \
+    PYTHONDONTWRITEBYTECODE=1
 SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
 RUN python -m venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH VIRTUAL_ENV=/opt/venv
