@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 from typing import Any
+
+import psycopg
 
 from rag_core.datamodel.answer import Answer, Citation, Verdict
 from rag_core.datamodel.evidence import ColumnMeaning, Passage, Scores, SqlEvidence
@@ -12,6 +15,20 @@ from rag_core.datamodel.query import QueryResult, ResultColumn
 from rag_core.datamodel.question import Batch, Question
 
 RUN_DATE = date(2026, 7, 1)
+TABLES = (
+    "dim_batch",
+    "dim_question",
+    "dim_check",
+    "dim_run",
+    "fact_answer",
+    "fact_answer_cell",
+    "fact_evidence",
+    "fact_sql_execution",
+    "fact_validation",
+    "fact_review",
+)
+# Ids of runs and moments of the clock differ from run to run; nothing else may.
+VARYING = {"run_id", "updated_at", "started_at", "finished_at", "answered_at", "reviewed_at", "review_id"}
 
 
 class ScriptedOrchestrator:
@@ -90,3 +107,25 @@ def scripted_answer(*evidence: SqlEvidence, documents: Sequence[Passage] = (), *
 def make_batch(name: str, questions: Sequence[Question]) -> Batch:
     """A batch of these questions."""
     return Batch(batch=name, title=name.capitalize(), owner="tests", questions=tuple(questions))
+
+
+REVENUE = result_evidence({"region": ("text", ["DACH", "Iberia"]), "revenue": ("numeric", [Decimal("5.10"), None])})
+
+
+def ask_about(*ids: str, **fields: Any) -> list[Question]:
+    """A question an id."""
+    return [Question(question_id=name, text=f"What about {name}?", **fields) for name in ids]
+
+
+def published_rows(connection: psycopg.Connection, batch: str) -> dict[str, list[Any]]:
+    """What the result tables hold of a batch, without what differs from run to run: sorted rows by table."""
+    found = {}
+    for table in TABLES:
+        cursor = connection.execute(f"SELECT * FROM reports.{table} WHERE batch = %s", (batch,))  # type: ignore[arg-type]
+        names = [column.name for column in cursor.description or ()]
+        rows = [
+            tuple(value for name, value in zip(names, row, strict=True) if name not in VARYING)
+            for row in cursor.fetchall()
+        ]
+        found[table] = sorted(rows, key=repr)
+    return found

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -15,58 +10,24 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg import sql
 
-from rag_core.batch.runner import BatchRunner
-from rag_core.connectors.embedded import EmbeddedPostgres
-from rag_core.connectors.store import Store
 from rag_core.datamodel.answer import Answer, Usage
 from rag_core.datamodel.question import Budget, Expectation, Question
-from rag_core.errors import ConfigurationError, ServiceUnavailable
+from rag_core.errors import ConfigurationError
+from tests.integration.batch.conftest import MakeRunner
 from tests.integration.batch.scripted import (
+    REVENUE,
     RUN_DATE,
     ScriptedOrchestrator,
+    ask_about,
     make_batch,
     passage,
+    published_rows,
     result_evidence,
     scripted_answer,
 )
 
 pytestmark = pytest.mark.integration
-
-MakeRunner = Callable[[ScriptedOrchestrator], BatchRunner]
-TABLES = (
-    "dim_batch",
-    "dim_question",
-    "dim_check",
-    "dim_run",
-    "fact_answer",
-    "fact_answer_cell",
-    "fact_evidence",
-    "fact_sql_execution",
-    "fact_validation",
-    "fact_review",
-)
-# Ids of runs and moments of the clock differ from run to run; nothing else may.
-VARYING = {"run_id", "updated_at", "started_at", "finished_at", "answered_at", "reviewed_at", "review_id"}
-REVENUE = result_evidence({"region": ("text", ["DACH", "Iberia"]), "revenue": ("numeric", [Decimal("5.10"), None])})
-
-
-def _questions(*ids: str, **fields: Any) -> list[Question]:
-    return [Question(question_id=name, text=f"What about {name}?", **fields) for name in ids]
-
-
-def _rows(connection: psycopg.Connection, batch: str) -> dict[str, list[Any]]:
-    found = {}
-    for table in TABLES:
-        cursor = connection.execute(f"SELECT * FROM reports.{table} WHERE batch = %s", (batch,))  # type: ignore[arg-type]
-        names = [column.name for column in cursor.description or ()]
-        rows = [
-            tuple(value for name, value in zip(names, row, strict=True) if name not in VARYING)
-            for row in cursor.fetchall()
-        ]
-        found[table] = sorted(rows, key=repr)
-    return found
 
 
 def test_running_twice_for_one_date_leaves_the_same_rows(
@@ -81,23 +42,23 @@ def test_running_twice_for_one_date_leaves_the_same_rows(
             }
         )
     )
-    batch = make_batch("twice", _questions("a", "b", "c"))
+    batch = make_batch("twice", ask_about("a", "b", "c"))
     first = runner.run(batch, RUN_DATE)
-    rows = _rows(connection, "twice")
+    rows = published_rows(connection, "twice")
     second = runner.run(batch, RUN_DATE)
     assert first.run_id != second.run_id
-    assert _rows(connection, "twice") == rows
+    assert published_rows(connection, "twice") == rows
     assert {table for table, found in rows.items() if not found} == {"fact_review"}
     assert (first.published, first.needs_model) == (2, 1)
     runner.finish(second.run_id)
-    assert _rows(connection, "twice") == rows
+    assert published_rows(connection, "twice") == rows
 
 
 def test_two_runs_that_finish_at_once_leave_the_rows_of_one(
     make_runner: MakeRunner, connection: psycopg.Connection
 ) -> None:
     runner = make_runner(ScriptedOrchestrator({"a": scripted_answer(REVENUE), "b": scripted_answer(REVENUE)}))
-    batch = make_batch("at_once", _questions("a", "b"))
+    batch = make_batch("at_once", ask_about("a", "b"))
     runs = [runner.start(batch, RUN_DATE).run_id for _ in range(2)]
     for run_id in runs:
         runner.answer(run_id, ["a", "b"])
@@ -109,111 +70,14 @@ def test_two_runs_that_finish_at_once_leave_the_rows_of_one(
     (run,) = connection.execute("SELECT run_id::text FROM reports.dim_run WHERE batch = 'at_once'").fetchall()
     assert found == [(run[0], 2)]
     assert run[0] in runs
-    assert len(_rows(connection, "at_once")["fact_answer_cell"]) == 8
-
-
-def test_a_killed_process_goes_on_where_it_stopped(
-    make_runner: MakeRunner, store_dsn: str, repo_root: Path, tmp_path: Path, connection: psycopg.Connection
-) -> None:
-    orchestrator = ScriptedOrchestrator({name: scripted_answer(REVENUE) for name in ("a", "b", "c")})
-    runner = make_runner(orchestrator)
-    batch = make_batch("killed", _questions("a", "b", "c"))
-    run = runner.start(batch, RUN_DATE)
-    command = [sys.executable, "-m", "tests.integration.batch.killed_run", store_dsn, run.run_id, str(tmp_path), "b"]
-    died = subprocess.run(command, cwd=repo_root, capture_output=True, text=True, timeout=120, check=False)
-    assert died.returncode == -signal.SIGKILL, died.stderr
-    assert connection.execute("SELECT count(*) FROM reports.fact_answer WHERE batch = 'killed'").fetchone() == (0,)
-    assert runner.find_unfinished(batch, RUN_DATE) == run.run_id
-    outcome = runner.resume(run.run_id)
-    assert orchestrator.asked == ["b", "c"]
-    assert outcome.published == 3
-    assert runner.find_unfinished(batch, RUN_DATE) is None
-
-
-def test_a_process_killed_while_publishing_leaves_no_half_of_a_batch(
-    make_runner: MakeRunner, store_dsn: str, repo_root: Path, tmp_path: Path, connection: psycopg.Connection
-) -> None:
-    good = scripted_answer(REVENUE)
-    runner = make_runner(ScriptedOrchestrator(dict.fromkeys(("a", "b", "c"), good)))
-    batch = make_batch("half_published", _questions("a", "b", "c"))
-    runner.run(batch, RUN_DATE)
-    before = _rows(connection, "half_published")
-    run = runner.start(batch, RUN_DATE)
-    command = [sys.executable, "-m", "tests.integration.batch.killed_run"]
-    died = subprocess.run(
-        [*command, store_dsn, run.run_id, str(tmp_path / "died"), "publishing"],
-        cwd=repo_root,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert died.returncode == -signal.SIGKILL, died.stderr
-    assert _rows(connection, "half_published") == before
-    published = connection.execute("SELECT run_id::text FROM reports.dim_run WHERE batch = 'half_published'").fetchone()
-    assert published is not None
-    assert published[0] != run.run_id
-    assert runner.finish(run.run_id).published == 3
-
-
-def _cut_connections(connection: psycopg.Connection) -> None:
-    connection.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    )
-
-
-def test_connections_that_are_cut_on_the_way_are_made_anew(
-    make_runner: MakeRunner, connection: psycopg.Connection
-) -> None:
-    def cut() -> Answer:
-        _cut_connections(connection)
-        return scripted_answer(REVENUE)
-
-    runner = make_runner(ScriptedOrchestrator({"a": cut, "b": scripted_answer(REVENUE)}))
-    assert runner.run(make_batch("cut", _questions("a", "b")), RUN_DATE).published == 2
-
-
-def test_a_store_that_is_lost_on_the_way_is_told_and_the_run_goes_on(
-    connection: psycopg.Connection, pg_server: EmbeddedPostgres, store_dsn: str, tmp_path: Path
-) -> None:
-    database = connection.info.dbname
-
-    def allow_connections(allowed: bool) -> None:
-        with psycopg.connect(pg_server.dsn("postgres"), autocommit=True) as admin:
-            admin.execute(
-                sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}").format(sql.Identifier(database), sql.Literal(allowed))
-            )
-
-    def lose_the_store() -> Answer:
-        allow_connections(False)
-        _cut_connections(connection)
-        return scripted_answer(REVENUE)
-
-    batch = make_batch("lost", _questions("a", "b"))
-    scripted: Any = ScriptedOrchestrator({"a": scripted_answer(REVENUE), "b": lose_the_store})
-    try:
-        with (
-            closing(Store(store_dsn, wait_seconds=1)) as store,
-            pytest.raises(ServiceUnavailable, match=r"the store gave no connection|--resume"),
-        ):
-            BatchRunner(store=store, orchestrator=lambda _: scripted, reports_folder=tmp_path).run(batch, RUN_DATE)
-    finally:
-        allow_connections(True)
-    again: Any = ScriptedOrchestrator({"b": scripted_answer(REVENUE)})
-    with closing(Store(store_dsn)) as store:  # as a process that starts again has it
-        runner = BatchRunner(store=store, orchestrator=lambda _: again, reports_folder=tmp_path)
-        run_id = runner.find_unfinished(batch, RUN_DATE)
-        assert run_id is not None
-        assert runner.resume(run_id).published == 2
-    assert again.asked == ["b"]
+    assert len(published_rows(connection, "at_once")["fact_answer_cell"]) == 8
 
 
 def test_a_question_that_was_not_answered_is_a_failed_row(
     make_runner: MakeRunner, connection: psycopg.Connection
 ) -> None:
     runner = make_runner(ScriptedOrchestrator({"a": scripted_answer(REVENUE)}))
-    run = runner.start(make_batch("half", _questions("a", "b")), RUN_DATE)
+    run = runner.start(make_batch("half", ask_about("a", "b")), RUN_DATE)
     runner.answer(run.run_id, ["a"])
     outcome = runner.finish(run.run_id)
     assert (outcome.published, outcome.failed) == (1, 1)
@@ -256,7 +120,7 @@ def test_a_bad_result_is_kept_back_and_the_last_good_one_stays(
 ) -> None:
     good = scripted_answer(REVENUE, headline_value=Decimal("5.10"), headline_unit="EUR")
     bad = scripted_answer(result_evidence({"revenue": (kind, cells)}), headline_value=Decimal("9.99"))
-    batch = make_batch(f"bad_{name}", _questions("a"))
+    batch = make_batch(f"bad_{name}", ask_about("a"))
     make_runner(ScriptedOrchestrator({"a": good})).run(batch, date(2026, 6, 30))
     outcome = make_runner(ScriptedOrchestrator({"a": bad})).run(batch, RUN_DATE)
     assert outcome.quarantined == 1
@@ -281,7 +145,7 @@ def test_a_bad_result_is_kept_back_and_the_last_good_one_stays(
 def test_just_eighty_percent_null_is_published(make_runner: MakeRunner) -> None:
     cells = [None] * 8 + [Decimal(1)] * 2
     answer = scripted_answer(result_evidence({"revenue": ("numeric", cells)}))
-    outcome = make_runner(ScriptedOrchestrator({"a": answer})).run(make_batch("eighty", _questions("a")), RUN_DATE)
+    outcome = make_runner(ScriptedOrchestrator({"a": answer})).run(make_batch("eighty", ask_about("a")), RUN_DATE)
     assert outcome.published == 1
 
 
@@ -290,7 +154,7 @@ def test_exact_values_reach_the_tables(make_runner: MakeRunner, bi_connection: p
     answer = scripted_answer(
         result_evidence({"n": ("bigint", [large, None]), "x": ("numeric", [fine, Decimal(2**80)])}), headline_value=fine
     )
-    make_runner(ScriptedOrchestrator({"a": answer})).run(make_batch("exact", _questions("a")), RUN_DATE)
+    make_runner(ScriptedOrchestrator({"a": answer})).run(make_batch("exact", ask_about("a")), RUN_DATE)
     rows = bi_connection.execute(
         "SELECT column_name, value_number, value_text FROM answer_cells WHERE batch = 'exact' ORDER BY 1, row_number"
     ).fetchall()
@@ -330,11 +194,11 @@ def test_a_run_that_is_not_published_writes_only_its_report(
     make_runner: MakeRunner, connection: psycopg.Connection
 ) -> None:
     runner = make_runner(ScriptedOrchestrator({"a": scripted_answer(REVENUE)}))
-    outcome = runner.run(make_batch("dry", _questions("a")), RUN_DATE, publish=False)
+    outcome = runner.run(make_batch("dry", ask_about("a")), RUN_DATE, publish=False)
     assert outcome.report_path is not None
     assert Path(outcome.report_path).name == f"2026-07-01-{outcome.run_id[:8]}.html"
     assert Path(outcome.report_path).with_suffix(".md").exists()
-    assert not any(_rows(connection, "dry").values())
+    assert not any(published_rows(connection, "dry").values())
 
 
 def test_a_report_that_cannot_be_written_takes_the_rows_back(
@@ -343,13 +207,13 @@ def test_a_report_that_cannot_be_written_takes_the_rows_back(
     (tmp_path / "reports").write_text("a file where the folder should be", encoding="utf-8")
     runner = make_runner(ScriptedOrchestrator({"a": scripted_answer(REVENUE)}))
     with pytest.raises(ConfigurationError, match="cannot be written"):
-        runner.run(make_batch("full_disk", _questions("a")), RUN_DATE)
-    assert not any(_rows(connection, "full_disk").values())
+        runner.run(make_batch("full_disk", ask_about("a")), RUN_DATE)
+    assert not any(published_rows(connection, "full_disk").values())
 
 
 def test_the_run_keeps_the_batch_as_it_was_when_it_started(make_runner: MakeRunner) -> None:
     runner = make_runner(ScriptedOrchestrator({"a": scripted_answer(REVENUE)}))
-    run = runner.start(make_batch("kept", _questions("a")), RUN_DATE)
+    run = runner.start(make_batch("kept", ask_about("a")), RUN_DATE)
     with pytest.raises(ConfigurationError, match="has no question b"):
         runner.answer(run.run_id, ["b"])
     with pytest.raises(ConfigurationError, match="there is no batch run"):
@@ -361,7 +225,7 @@ def test_zero_characters_and_strange_letters_survive(
 ) -> None:
     evidence = result_evidence({"weird \"col'; DROP TABLE x": ("text", ["a\x00b", "Ünïcödé 漢字 🌙"])})
     answer = scripted_answer(evidence, text="Zero \x00 and 🌙. [S1]")
-    make_runner(ScriptedOrchestrator({"a": answer})).run(make_batch("letters", _questions("a")), RUN_DATE)
+    make_runner(ScriptedOrchestrator({"a": answer})).run(make_batch("letters", ask_about("a")), RUN_DATE)
     rows = bi_connection.execute(
         "SELECT value_text FROM answer_cells WHERE batch = 'letters' ORDER BY row_number"
     ).fetchall()
@@ -371,7 +235,7 @@ def test_zero_characters_and_strange_letters_survive(
 def test_a_question_after_the_budget_is_a_failed_row(make_runner: MakeRunner) -> None:
     dear = scripted_answer(REVENUE, usage=Usage(model_calls=2, cost_usd=0.5))
     orchestrator = ScriptedOrchestrator({"a": dear, "b": dear, "c": dear})
-    batch = make_batch("budget", _questions("a", "b", "c")).model_copy(update={"budget": Budget(cost_usd=0.9)})
+    batch = make_batch("budget", ask_about("a", "b", "c")).model_copy(update={"budget": Budget(cost_usd=0.9)})
     outcome = make_runner(orchestrator).run(batch, RUN_DATE)
     assert orchestrator.asked == ["a", "b"]
     assert [item.state for item in outcome.questions] == ["published", "published", "failed"]
@@ -399,7 +263,7 @@ def test_dates_of_the_text_are_those_of_the_run(make_runner: MakeRunner, bi_conn
 def test_the_headline_is_the_column_that_the_question_names(make_runner: MakeRunner) -> None:
     columns = {"region": ("text", ["DACH"]), "margin": ("numeric", [Decimal("27.4")]), "n": ("bigint", [7])}
     runner = make_runner(ScriptedOrchestrator({"a": scripted_answer(result_evidence(columns), headline_value=7)}))
-    outcome = runner.run(make_batch("headline", _questions("a", headline="margin")), RUN_DATE)
+    outcome = runner.run(make_batch("headline", ask_about("a", headline="margin")), RUN_DATE)
     assert outcome.questions[0].headline_value == Decimal("27.4")
-    outcome = runner.run(make_batch("headline", _questions("a", headline="absent")), RUN_DATE)
+    outcome = runner.run(make_batch("headline", ask_about("a", headline="absent")), RUN_DATE)
     assert outcome.questions[0].headline_value is None

@@ -14,8 +14,7 @@ from rag_core.batch.runner import BatchRunner
 from rag_core.connectors.store import Store
 from rag_core.datamodel.answer import Answer
 from rag_core.datamodel.question import Question
-from tests.integration.batch.scripted import RUN_DATE, ScriptedOrchestrator, make_batch, scripted_answer
-from tests.integration.batch.test_runner import REVENUE
+from tests.integration.batch.scripted import REVENUE, RUN_DATE, ScriptedOrchestrator, make_batch, scripted_answer
 
 pytestmark = pytest.mark.integration
 
