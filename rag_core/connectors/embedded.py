@@ -30,6 +30,9 @@ WAREHOUSE_DATABASE = "warehouse"
 AIRFLOW_DATABASE = "airflow"
 READER_ROLE = "nightshift_reader"
 MIN_FREE_BYTES = 500 * 1024 * 1024
+# Megabytes for a graph of about 400,000 windows; at most an eighth of the machine's memory.
+SHARED_BUFFERS_MB = 512
+SETTINGS_MARK = "# Nightshift's settings, written once; change them here or with ALTER SYSTEM"
 # A server that was killed recovers first, and not before its last process has let go of the shared memory.
 RECOVERY_SECONDS = 60.0
 
@@ -85,7 +88,11 @@ class EmbeddedPostgres:
             self._forget()
             self._drop_foreign_pid()
             try:
-                get_server(self.folder, cleanup_mode=None)
+                server = get_server(self.folder, cleanup_mode=None, start=False)
+                with server._lock:  # between processes: two may start it at once
+                    server.ensure_pgdata_inited()
+                    self._configure()
+                server.start()
             except Exception as error:
                 if self.running:
                     return
@@ -98,6 +105,18 @@ class EmbeddedPostgres:
                 time.sleep(0.5)
             else:
                 return
+
+    def _configure(self) -> None:
+        """Writes our settings behind PostgreSQL's own; what an administrator sets with ALTER SYSTEM stands above both.
+
+        A search follows the graph over thousands of pages: out of its own memory the server reads them at half the
+        cost of the system's cache. What is not used of it takes no memory.
+        """
+        file = self.folder / "postgresql.conf"
+        wanted = min(SHARED_BUFFERS_MB, psutil.virtual_memory().total // 2**20 // 8)
+        if SETTINGS_MARK not in file.read_text(encoding="utf-8"):
+            with file.open("a", encoding="utf-8") as settings:
+                settings.write(f"\n{SETTINGS_MARK}\nshared_buffers = {max(wanted, 128)}MB\n")
 
     def _drop_foreign_pid(self) -> None:
         """Takes away the file of a server that died and whose process id another program has now."""

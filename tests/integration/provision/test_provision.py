@@ -13,7 +13,13 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from rag_core.connectors.embedded import READER_ROLE, STORE_DATABASE, WAREHOUSE_DATABASE, EmbeddedPostgres
+from rag_core.connectors.embedded import (
+    READER_ROLE,
+    SETTINGS_MARK,
+    STORE_DATABASE,
+    WAREHOUSE_DATABASE,
+    EmbeddedPostgres,
+)
 from rag_core.connectors.migrations import migrate, read_migrations
 from rag_core.errors import ConfigurationError, ServiceUnavailable
 from rag_core.provision import BI_ROLE, bring_up, read_status, take_down
@@ -52,6 +58,33 @@ def test_up_is_repeatable(settings: Settings, server: EmbeddedPostgres) -> None:
     status = bring_up(settings)
     assert status.running
     assert status.migrated
+
+
+def test_its_memory_is_set_once_and_an_administrator_may_change_it() -> None:
+    home = Path(tempfile.mkdtemp(prefix="ns"))
+    server = EmbeddedPostgres(home)
+
+    def buffers() -> int:
+        """In megabytes."""
+        with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
+            row = connection.execute(
+                "SELECT setting::int / 128 FROM pg_settings WHERE name = 'shared_buffers'"
+            ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    try:
+        server.start()
+        assert buffers() == max(128, min(512, psutil.virtual_memory().total // 2**20 // 8))
+        with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET shared_buffers = '96MB'")
+        server.stop()
+        server.start()
+        assert buffers() == 96
+        assert (server.folder / "postgresql.conf").read_text().count(SETTINGS_MARK) == 1
+    finally:
+        server.stop()
+        shutil.rmtree(home, ignore_errors=True)
 
 
 def test_a_server_that_was_stopped_starts_again_in_the_same_process() -> None:
