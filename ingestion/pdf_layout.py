@@ -29,6 +29,7 @@ from ingestion.pdf_blocks import (
     row_text,
     vocabulary,
 )
+from ingestion.pdf_furniture import split_furniture
 from ingestion.pdf_lines import (
     Box,
     Page,
@@ -39,7 +40,6 @@ from ingestion.pdf_lines import (
     is_rtl,
     rows_of,
     segments_of,
-    split_furniture,
 )
 from ingestion.pdf_tables import Table, aligned_table, ruled_tables
 
@@ -73,9 +73,9 @@ def layout_blocks(pages: Sequence[Page], outline: Mapping[str, int] | None = Non
     parts: list[Part] = []
     aside: list[Part] = []
     for page, (lines, edge) in zip(pages, trimmed, strict=True):
-        upright = [line for line in lines if not _is_turned(line)]
+        upright = [line for line in lines if not line.turned]
         parts.extend(_page_parts(page, upright, style, marks))
-        turned = [line for line in lines if _is_turned(line)]
+        turned = [line for line in lines if line.turned]
         if turned or edge:
             aside.append(Part("paragraph", page.number, [[Segment((line,))] for line in (*turned, *edge)]))
     parts = _joined(parts)
@@ -103,11 +103,6 @@ def _style(lines: Sequence[TextLine]) -> _Style:
             previous = line
     bold, mono = max(weights, key=lambda key: (weights[key], key)) if weights else (False, False)
     return _Style(size, bold, mono, median(gaps) if gaps else 0.4 * size)
-
-
-def _is_turned(line: TextLine) -> bool:
-    """Text that runs up or down the page."""
-    return len(line.text) > 3 and line.box.bottom - line.box.top > 2.5 * (line.box.right - line.box.left)
 
 
 def _page_parts(page: Page, lines: Sequence[TextLine], style: _Style, marks: Mapping[str, int]) -> list[Part]:

@@ -20,14 +20,6 @@ BULLET = re.compile(
     r"[\u2022\u2023\u25e6\u25aa\u25ab\u25cf\u25cb\u25a0\u25a1\u2043\u2219\u00b7\u2013\u2014\-*\u27a2\uf0b7\uf0a7]"
 )
 _NUMBERED = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]$")
-_PAGE_NUMBER = re.compile(
-    r"(?:[-\u2013\u2014]\s*)?(?:page|seite|p\.|pg\.?)?\s*#+(?:\s*(?:/|of|von|de)\s*#+)?(?:\s*[-\u2013\u2014])?\Z",
-    re.IGNORECASE,
-)
-_MARGIN = 0.12
-"""Share of the page's height, at the top and at the bottom, in which running heads and feet stand."""
-_EDGE = 0.065
-"""Share of the page's height in which small print is no part of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +45,11 @@ class TextLine:
     def size(self) -> float:
         """Height of the line's box in points, which follows the font size."""
         return self.box.bottom - self.box.top
+
+    @property
+    def turned(self) -> bool:
+        """Whether the text runs up or down the page."""
+        return len(self.text) > 3 and self.size > 2.5 * (self.box.right - self.box.left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,75 +284,6 @@ def _fills(side: Sequence[Segment]) -> bool:
     width = right - left
     full = sum(s.box.right - s.box.left > 0.75 * width for s in side)
     return width > 0 and full >= max(3, 0.3 * len(side)) and median(len(s.text) for s in side) > 12
-
-
-def split_furniture(pages: Sequence[Page]) -> list[tuple[list[TextLine], list[TextLine]]]:
-    """For each page its lines without running heads, feet and page numbers, and single lines of the outer margin.
-
-    A line is a running head or foot where it recurs, but for digits, near the same height in the margin of at least
-    two pages and two fifths of them, and nothing but such lines stands further out. Small print at the very edge of a
-    lone page is no part of the text either, but recurs nowhere, so that it is kept apart and not dropped.
-    """
-    seen: Counter[tuple[str, int]] = Counter()
-    for page in pages:
-        places = {(_shape(line.text), _height(line)) for line in page.lines if _in_margin(line, page)}
-        seen.update({(text, height + shift) for text, height in places for shift in (-1, 0, 1)})
-    least = max(2, round(0.4 * len(pages)))
-    body = body_size(line for page in pages for line in page.lines)
-    result: list[tuple[list[TextLine], list[TextLine]]] = []
-    for page in pages:
-        recurring = {id(line) for line in page.lines if seen[_shape(line.text), _height(line)] >= least}
-        furniture = _furniture(page, recurring)
-        kept: list[TextLine] = []
-        edge: list[TextLine] = []
-        for line in page.lines:
-            if id(line) in furniture:
-                continue
-            outside = line.box.bottom < _EDGE * page.height or line.box.top > (1 - _EDGE) * page.height
-            if not outside or line.size >= 0.92 * body:
-                kept.append(line)
-            elif not _PAGE_NUMBER.match(_shape(line.text)):
-                edge.append(line)
-        result.append((kept, edge) if kept else (edge, []))
-    return result
-
-
-def _furniture(page: Page, recurring: set[int]) -> set[int]:
-    """Running heads, feet and page numbers, taken from the outside inwards until a row holds anything else."""
-    rows = _rows(sorted(page.lines, key=lambda line: (line.box.top, line.box.left)))
-    found: set[int] = set()
-    for ordered in (rows, rows[::-1]):
-        for at, row in enumerate(ordered):
-            within = ordered[at + 1] if at + 1 < len(ordered) else None
-            heads = all(id(line) in recurring and _in_margin(line, page) for line in row)
-            if not heads and not _numbers_page(row, within, page, recurring):
-                break
-            found.update(map(id, row))
-    return found
-
-
-def _numbers_page(row: Sequence[TextLine], within: Sequence[TextLine] | None, page: Page, recurring: set[int]) -> bool:
-    """A page number that stands alone but for running heads, at a distance from the text."""
-    others = [line for line in row if id(line) not in recurring]
-    if len(others) > 1 or not all(_PAGE_NUMBER.match(_shape(line.text)) for line in others):
-        return False
-    if within is None:
-        return all(_in_margin(line, page) for line in row)
-    gap = max(row[0].box.top - within[0].box.bottom, within[0].box.top - row[0].box.bottom)
-    in_margin = all(_in_margin(line, page) for line in row)
-    return gap > (0.8 if in_margin else 1.5) * row[0].size
-
-
-def _height(line: TextLine) -> int:
-    return round(line.box.top / 4)
-
-
-def _in_margin(line: TextLine, page: Page) -> bool:
-    return line.box.bottom < _MARGIN * page.height or line.box.top > (1 - _MARGIN) * page.height
-
-
-def _shape(text: str) -> str:
-    return re.sub(r"\d", "#", " ".join(text.split()))
 
 
 def body_size(lines: Iterable[TextLine]) -> float:

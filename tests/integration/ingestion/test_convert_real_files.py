@@ -241,7 +241,7 @@ def test_two_columns_tables_and_running_heads_of_a_typeset_document(tmp_path: Pa
     marks = re.findall(r"Sentence (\d+\.\d+)", text)
     assert marks == [f"{number}.{n}" for number in range(1, 9) for n in range(16)]
     assert [block.text for block in document.blocks if block.kind == "heading"] == [f"Part {n}" for n in range(1, 9)]
-    assert "quarterly report" not in text
+    assert text.count("quarterly report") == 1
     assert "Page 1" not in text
     table = next(block for block in document.blocks if block.kind == "table")
     assert table.text == "| Region | Days |\n| --- | --- |\n| Nordics | 5 |\n| DACH | 4 |"
