@@ -27,13 +27,13 @@ demo: setup ## Run the main job to a published report on the sample company (KEE
 	@$(BIN)/python -m nightshift_airflow.demo $(if $(KEEP),--keep)
 
 test: setup ## Run the tests, with the real parts that fit (PostgreSQL, Airflow)
-	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow and not llm and not browser"
+	$(BIN)/pytest -q -n 2 --durations 25 --dist loadfile -m "not slow and not llm and not browser"
 
 test-fast: setup ## Run only the tests that need no service
 	$(BIN)/pytest -q
 
 test-slow: setup ## Run the long tests (real documents, attacks, load) and those that drive Chromium (skipped without)
-	$(BIN)/pytest -q -n 2 --dist loadfile -m "slow or browser"
+	$(BIN)/pytest -q -n 2 --durations 25 --dist loadfile -m "slow or browser"
 
 lint: setup ## Check style, imports between the rooms, SQL
 	$(BIN)/ruff check .
