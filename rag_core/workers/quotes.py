@@ -54,7 +54,8 @@ class Quote:
     """A unit of the passage with index `passage` and its score.
 
     `held` is the share of the question's and the context's word weight that it holds, headings included and the unit
-    asked for left out; `asked` says whether any word of the question itself is among them.
+    asked for left out; `asked` says whether any word of the question itself is among them, `own` whether it shares more
+    than that unit.
     """
 
     passage: int
@@ -62,6 +63,7 @@ class Quote:
     score: float
     held: float
     asked: bool
+    own: bool = True
 
 
 def best_quotes(
@@ -110,6 +112,8 @@ def best_quotes(
 
 def _adds(quote: Quote, kind: float, kept: Sequence[Quote], fits: Sequence[float]) -> bool:
     """Whether a further quote holds enough of the question beside those that hold the kind asked for as well as it."""
+    if not quote.own and kind <= max(fits):
+        return False
     most = max((other.held for other, fitting in zip(kept, fits, strict=True) if fitting > kind - UNFIT), default=0.0)
     if kind <= max(fits) - UNFIT:
         return quote.held >= HELD_UNFIT * max(other.held for other in kept)
@@ -214,6 +218,7 @@ def _scored(
             round(scores[at] + NEIGHBOUR * _neighbour(at, units, scores), 6),
             round(own_share[at], 6),
             bool(wanted & (present[at] | heads[at])),
+            bool(present[at] & set(about)) or not present[at] & measured,
         )
         for at, (index, unit) in enumerate(units)
     ]

@@ -62,7 +62,7 @@ _ASKING = frozenset(
 # The unit in which an answer is to be given, and what leads to it.
 _MEASURE = re.compile(
     r"\bhow (?:many|much) (?P<unit>(?:working |business |calendar )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|"
-    r"quarters?|years?|percent\w*|points?|euros?))\b|\b(?P<within>within) (?:how|what|which)\b",
+    r"quarters?|years?|percent\w*|points?|euros?))\b|\b(?P<within>within)\b(?= (?:how|what|which)\b)",
     re.IGNORECASE,
 )
 

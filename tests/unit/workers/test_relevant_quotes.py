@@ -71,9 +71,9 @@ def test_a_document_that_gives_another_value_is_quoted_and_the_contradiction_tol
 def test_a_sentence_that_shares_only_the_unit_asked_for_is_beside_the_point() -> None:
     question = "Within how many minutes must a kiln alarm be acknowledged?"
     rule = passage(
-        "Whoever is on watch acknowledges a kiln alarm within 5 minutes. A boat leaves the quay within 15 minutes. "
-        "Guests get their soup within 20 minutes.",
-        title="Rules",
+        "## Kiln alarms\n\nWhoever is on watch acknowledges a kiln alarm within 5 minutes. A boat leaves the quay "
+        "within 15 minutes. Guests get their soup within 20 minutes.",
+        title="How a kiln alarm is acknowledged",
     )
     step = SearchStep(step_id="d1", task=question, query=question)
     picked, _, doubt = pick_quotes(step, SearchOutcome(query=question, null_signal=False, passages=(rule,)))
