@@ -8,13 +8,16 @@ readable sections: objects with a name are headed by it, long texts are paragrap
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from ingestion.documents import Block
 from ingestion.errors import ConversionFault
@@ -27,6 +30,8 @@ Read = tuple[list[Block], dict[str, Any], tuple[str, ...]]
 _STATED = ("title", "name", "kind", "service", "subject", "owner", "version", "date", "description", "status")
 _MAX_LEAVES = 200_000
 _DEEPEST_HEADING = 3
+_DOCUMENT_START = re.compile(r"^---(?!\S)", re.MULTILINE)
+_COMMENT_LINE = re.compile(r"^(?:---)?[ \t]*(#.*)", re.MULTILINE)
 # Keys that say nothing about their text; under any other key the key is told with it.
 _TEXT_KEYS = frozenset({"text", "body", "content", "description", "summary", "paragraph", "abstract"})
 
@@ -38,16 +43,70 @@ def read_yaml(text: str) -> Read:
         told = [(node, value) for node in composed if (value := node_value(node)) is not None]
     except (YAMLError, FrontmatterFault, ValueError, RecursionError) as error:
         return [Block("code", text.rstrip("\n"), language="yaml")], {}, (f"not valid YAML: {_problem(error)}",)
-    nodes, values = [node for node, _ in told], [value for _, value in told]
-    blocks: list[Block] = []
-    prose = _is_prose(values, text)
-    for number, (node, value) in enumerate(zip(nodes, values, strict=True), start=1):
+    parts = _parts(text, told)
+    blocks = list(_comments(text)) if not parts else []
+    prose = _is_prose(parts, text)
+    for number, part in enumerate(parts, start=1):
         level = 1
-        if len(nodes) > 1:
-            blocks.append(Block("heading", _document_name(value, number), level=1))
+        if len(parts) > 1:
+            blocks.append(Block("heading", _document_name(part.value, number), level=1))
             level = 2
-        blocks.extend(_sections("", value, level) if prose else _yaml_sections(node, value, text, level))
-    return blocks, _stated(values[0]) if len(values) == 1 else {}, ()
+        first = _line_start(text, part.node.start_mark.index)
+        lead = first if prose else _with_comments_above(text, first, part.start)
+        blocks.extend(_comments(text[part.start : lead]))
+        blocks.extend(_sections("", part.value, level) if prose else _yaml_sections(part, text, level))
+        blocks.extend(_comments(text[_leaf_spans(part.node)[-1][1] if prose else part.node.end_mark.index : part.end]))
+    return blocks, _stated(parts[0].value) if len(parts) == 1 else {}, ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A YAML document of a text, its value, and where it starts and ends, comments around it included."""
+
+    node: Node
+    value: Any
+    start: int
+    end: int
+
+
+def _parts(text: str, told: Sequence[tuple[Node, Any]]) -> list[_Part]:
+    """The documents that hold a value. What documents without one say in comments goes to the next."""
+    parts: list[_Part] = []
+    start = 0
+    for number, (node, value) in enumerate(told, start=1):
+        end = len(text)
+        if number < len(told):
+            rule = _DOCUMENT_START.search(text, node.end_mark.index, told[number][0].start_mark.index)
+            end = rule.start() if rule else node.end_mark.index
+        parts.append(_Part(node, value, start, end))
+        start = end
+    return parts
+
+
+def _comments(between: str) -> Iterator[Block]:
+    """The comments of a text that holds nothing else but marks of where documents start and end."""
+    lines = [match.group(1).rstrip() for match in _COMMENT_LINE.finditer(between)]
+    if lines:
+        yield Block("code", "\n".join(lines), language="yaml")
+
+
+def _leaf_spans(node: Node) -> list[tuple[int, int]]:
+    """Where the keys and values of a node that are no collections start and end, in order. An empty one has one."""
+    spans: list[tuple[int, int]] = []
+    seen: set[int] = set()
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if id(each) in seen:
+            continue  # an alias
+        seen.add(id(each))
+        if isinstance(each, MappingNode):
+            pending.extend(inner for pair in each.value for inner in pair)
+        elif isinstance(each, SequenceNode):
+            pending.extend(each.value)
+        if isinstance(each, ScalarNode) or not each.value:
+            spans.append((each.start_mark.index, each.end_mark.index))
+    return sorted(spans)
 
 
 def _problem(error: Exception) -> str:
@@ -56,14 +115,19 @@ def _problem(error: Exception) -> str:
     return (str(error).splitlines() or ["it cannot be parsed"])[0]
 
 
-def _is_prose(values: Sequence[Any], text: str) -> bool:
+def _is_prose(parts: Sequence[_Part], text: str) -> bool:
     """Whether much of a YAML text is sentences (values of six words or more): a third, or an eighth under a title.
 
-    One with comments is configuration, and is kept as written.
+    One with comments among its keys is configuration, and is kept as written.
     """
-    told = sum(len(leaf) for value in values for _, leaf in leaves("", value) if leaf.count(" ") >= 5)
-    titled = any(isinstance(value, Mapping) and isinstance(value.get("title"), str) for value in values)
-    return "\n#" not in text and told * (8 if titled else 3) > len(text)
+    told = sum(len(leaf) for part in parts for _, leaf in leaves("", part.value) if leaf.count(" ") >= 5)
+    titled = any(isinstance(part.value, Mapping) and isinstance(part.value.get("title"), str) for part in parts)
+    return told * (8 if titled else 3) > len(text) and not any(_is_commented(part.node, text) for part in parts)
+
+
+def _is_commented(node: Node, text: str) -> bool:
+    spans = _leaf_spans(node)
+    return any("#" in text[before[1] : after[0]] for before, after in pairwise(spans))
 
 
 def _document_name(value: Any, number: int) -> str:
@@ -88,18 +152,22 @@ def _stated(value: Any) -> dict[str, Any]:
     return {key: plain[key] for key in _STATED if key in plain}
 
 
-def _yaml_sections(node: Node, value: Any, text: str, level: int) -> Iterator[Block]:
+def _yaml_sections(part: _Part, text: str, level: int) -> Iterator[Block]:
+    node, value = part.node, part.value
     if not isinstance(node, MappingNode) or not isinstance(value, Mapping):
-        yield Block("code", _slice(text, node.start_mark.index, node.end_mark.index), language="yaml")
+        lead = _with_comments_above(text, _line_start(text, node.start_mark.index), part.start)
+        above = text[lead : _line_start(text, node.start_mark.index)]
+        yield Block("code", above + _slice(text, node.start_mark.index, node.end_mark.index), language="yaml")
         if isinstance(value, Mapping | list):
             yield from _leaf_block("", value)
         return
     plain_from: int | None = None
-    entries = node.value
-    ends = [following[0].start_mark.index for following in entries[1:]] + [node.end_mark.index]
-    for (key, item), end in zip(entries, ends, strict=True):
+    starts: list[int] = []
+    for key, _ in node.value:
+        floor = starts[-1] if starts else part.start
+        starts.append(_with_comments_above(text, _line_start(text, key.start_mark.index), floor))
+    for (key, item), start, end in zip(node.value, starts, [*starts[1:], node.end_mark.index], strict=True):
         nested = isinstance(item, MappingNode | SequenceNode) and bool(item.value)
-        start = _line_start(text, key.start_mark.index)
         if not nested:
             plain_from = start if plain_from is None else plain_from
             continue
@@ -107,11 +175,21 @@ def _yaml_sections(node: Node, value: Any, text: str, level: int) -> Iterator[Bl
             yield Block("code", _slice(text, plain_from, start), language="yaml")
             plain_from = None
         yield Block("heading", str(key.value), level=level)
-        yield Block("code", _slice(text, start, _line_start(text, end) if end < len(text) else end), language="yaml")
+        yield Block("code", _slice(text, start, end), language="yaml")
         # What `<<` takes in stands among the keys themselves.
         yield from _leaf_block(str(key.value), value.get(str(key.value), {}))
     if plain_from is not None:
         yield Block("code", _slice(text, plain_from, node.end_mark.index), language="yaml")
+
+
+def _with_comments_above(text: str, start: int, floor: int) -> int:
+    """Where the comment lines begin that stand right above the line at `start`, at its margin, not before `floor`."""
+    while start > floor:
+        above = _line_start(text, start - 1)
+        if above < floor or not text.startswith("#", above):
+            break
+        start = above
+    return start
 
 
 def _line_start(text: str, index: int) -> int:

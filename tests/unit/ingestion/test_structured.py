@@ -80,3 +80,60 @@ def test_json_lines_are_a_table(tmp_path: Path, name: str) -> None:
     assert Path(name).suffix.lstrip(".") in SourceRules().extensions
     document = read(tmp_path, name, '{"id": 1, "what": "started"}\n\n{"id": 2, "what": "ended"}\n')
     assert [block.text for block in document.blocks] == ["| id | what |\n| --- | --- |\n| 1 | started |\n| 2 | ended |"]
+
+
+def codes(text: str) -> list[str]:
+    return [block.text for block in read_yaml(text)[0] if block.kind == "code"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        # At the head: the file's own comment is apart, the one right above the first key belongs to it.
+        ("# Owner: team N\n\n# low\nfoo:\n  bar: 1\n", ["# Owner: team N", "# low\nfoo:\n  bar: 1"]),
+        ("# Owner: team N\n---\nfoo: 1\n", ["# Owner: team N", "foo: 1"]),
+        ("--- # x\n# y\nfoo: 1\n", ["# x", "# y\nfoo: 1"]),
+        # Nothing but comments.
+        ("# replicas: 3\n\n  # image: needle\n", ["# replicas: 3\n# image: needle"]),
+        ("---\n# only\n", ["# only"]),
+        # Lists, lone values and braces.
+        ("# head\n- a\n# mid\n- b\n# tail\n", ["# head\n- a\n# mid\n- b\n# tail"]),
+        ("# head\n\nlone # beside\n# tail\n", ["# head", "lone", "# beside\n# tail"]),
+        ("# head\n\n{a: {b: 1}} # beside\n", ["# head", "{a: {b: 1}}", "# beside"]),
+        # Each document of several, and one that holds comments alone.
+        (
+            "# one\na: 1\n# after\n---\n# two\nb: 2\n...\n# end\n---\n# none\n---\n\n# three\n\nc: {d: 1}\n",
+            ["# one\na: 1\n# after", "# two\nb: 2", "# end", "# none\n# three", "c: {d: 1}"],
+        ),
+        # Between keys: right above a key it is the key's, else it ends what comes before.
+        ("a: {b: 1}\n# of a\n\n# of c\nc: {d: 2}\n", ["a: {b: 1}\n# of a", "# of c\nc: {d: 2}"]),
+        ("a: |\n  # text\n\n  more\nb: 1\n", ["a: |\n  # text\n\n  more\nb: 1"]),
+    ],
+)
+def test_no_comment_is_lost(text: str, told: list[str]) -> None:
+    assert codes(text) == told
+
+
+def test_prose_keeps_the_comments_around_it_and_is_read_as_prose() -> None:
+    sentence = "Freight is included in the list price of every gateway that is sold."
+    text = f"# Owner: supply chain\ntitle: Freight\ntext: {sentence}\n# Review in May\n"
+    blocks = read_yaml(text)[0]
+    assert [(block.kind, block.text) for block in blocks] == [
+        ("code", "# Owner: supply chain"),
+        ("list", "- title: Freight"),
+        ("paragraph", sentence),
+        ("code", "# Review in May"),
+    ]
+
+
+@pytest.mark.parametrize("comment", ["  # above", "# above"])
+def test_prose_with_comments_among_its_keys_is_kept_as_written(comment: str) -> None:
+    sentence = "Freight is included in the list price of every gateway that is sold."
+    text = f"title: Freight\npart:\n{comment}\n  text: {sentence}\n"
+    assert f"part:\n{comment}\n  text: {sentence}" in codes(text)
+
+
+def test_headings_within_a_text_are_no_comments() -> None:
+    sentence = "Freight is included in the list price of every gateway that is sold."
+    blocks = read_yaml(f"title: Freight\ntext: |\n  # Who pays\n\n  {sentence}\n")[0]
+    assert [block.kind for block in blocks] == ["list", "paragraph"]
