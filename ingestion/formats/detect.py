@@ -21,8 +21,10 @@ _OFFICE_PARTS: tuple[tuple[str, Format], ...] = (
     ("ppt/presentation.xml", "pptx"),
     ("xl/workbook.xml", "xlsx"),
 )
-_HTML_START = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
-_TAG = re.compile(r"</?(?:p|div|h[1-6]|table|tr|td|ul|ol|li|span|a|br|section|article)\b[^>]*>", re.I)
+_HTML_START = re.compile(
+    r"\s*(?:<\?xml[^>]*\?>\s*|<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_TAG = re.compile(r"</?(?:p|div|h[1-6]|table|tr|td|ul|ol|li|span|a|br|section|article)\b[^<>]*>", re.I)
 _MARKDOWN = re.compile(r"^(?:#{1,6} \S|```|~~~|\|?[ :]*-{3,}[ :]*\||[-*] \S|\d+\. \S|>\s)", re.MULTILINE)
 _NAMES: dict[str, Format] = {
     ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown", ".html": "html", ".htm": "html",
@@ -182,7 +184,7 @@ def detect_text(text: str, name: str) -> Format:
         return "json"
     if named is not None and named != "text":
         return named
-    if text.startswith("---\n") or len(_MARKDOWN.findall(text)) >= 3:
+    if text.startswith(("---\n", "+++\n")) or len(_MARKDOWN.findall(text)) >= 3:
         return "markdown"
     return "text"
 

@@ -9,6 +9,7 @@ import html
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -18,9 +19,11 @@ from markdown_it.token import Token
 from ingestion.documents import Block
 from ingestion.formats.tables import table_block
 
-_ERB = re.compile(r"<%(?!%).*?-?%>[ \t]*", re.DOTALL)
-_CODE_SPAN = re.compile(r"(`+)(?!`)(.*?)(?<!`)\1(?!`)", re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# Wherever text may be hostile, what is opened is sought once: a pattern that is tried again from each opening, or from
+# each place within one, takes a time that grows with the square of the text.
+_ERB = (re.compile(r"<%(?!%)"), re.compile(r"%>[ \t]*"))
+_COMMENT = (re.compile(r"<!--"), re.compile(r"-->"))
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)", re.DOTALL)
 # Only HTML's own names: `<namespace>` and the like are placeholders that the author wants read.
 _TAG = re.compile(
     r"</?(?:a|abbr|b|big|blockquote|br|button|caption|center|code|col|colgroup|dd|del|details|div|dl|dt|em|figure|"
@@ -33,30 +36,53 @@ _TAG = re.compile(
 _SCRIPT = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _PREFORMATTED = re.compile(r"\s*<pre\b[^>]*>(.*?)(?:</pre\s*>(.*)|\Z)", re.IGNORECASE | re.DOTALL)
 _PRE_LANGUAGE = re.compile(r"\b(?:lang=|class=[\"']?(?:language-|lang-))[\"']?([\w+#.\-]+)", re.IGNORECASE)
-_HTML_TABLE = re.compile(r"(.*?)<table\b[^>]*>(.*?)</table\s*>", re.IGNORECASE | re.DOTALL)
-_HTML_ROW = re.compile(r"<tr\b[^>]*>(.*?)(?=<tr\b|</tr\b|\Z)", re.IGNORECASE | re.DOTALL)
-_HTML_CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)(?=<t[dh]\b|</t[dh]\b|\Z)", re.IGNORECASE | re.DOTALL)
+_HTML_PART = re.compile(r"<(/?)(table|h[1-6])\b[^<>]*>", re.IGNORECASE)
+_HTML_ROW = re.compile(r"<tr\b[^<>]*>(.*?)(?=<tr\b|</tr\b|\Z)", re.IGNORECASE | re.DOTALL)
+_HTML_CELL = re.compile(r"<t[dh]\b[^<>]*>(.*?)(?=<t[dh]\b|</t[dh]\b|\Z)", re.IGNORECASE | re.DOTALL)
+_PICTURE_TEXT = re.compile(r"<img\b[^<>]*?\salt\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')", re.IGNORECASE)
 _CELL_END = re.compile(r"</t[dh]\s*>(?=\s*<t[dh]\b)", re.IGNORECASE)
 # A code span, which is left alone, or a link by reference, in whose text may be code.
 _REFERENCE = re.compile(
-    r"(`+)(?!`).*?(?<!`)\1(?!`)|\[((?:[^\[\]\\]|\\.)+)\](?:\[((?:[^\[\]\\]|\\.)*)\])?(?![\[(:])", re.DOTALL
+    r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)|\[((?:[^\[\]\\]|\\.)+)\](?:\[((?:[^\[\]\\]|\\.)*)\])?(?![\[(:])", re.DOTALL
 )
 _BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li|tr|h[1-6]|summary|details)>", re.IGNORECASE)
-_SHORTCODE = re.compile(r"\{\{[<%]\s*/?.*?[>%]\}\}|^:::?:?.*$", re.MULTILINE)
+_SHORTCODE = re.compile(r"\{\{[<%]\s{0,99}.{0,1000}?[>%]\}\}|^:::?:?.*$", re.MULTILINE)
 _LANGUAGE = re.compile(r"[\w+#.\-]+")
+_LONGEST_HEADING = 2_000
+"""Characters past which a heading is taken as written: its marks are looked for again and again within it."""
 
 
 def strip_erb(text: str) -> str:
     """Drops the code of ERB tags and keeps the text around them; `<%%` is the escape for a literal `<%`."""
-    return _ERB.sub("", text).replace("<%%", "<%").replace("%%>", "%>")
+    return _without(text, _ERB).replace("<%%", "<%").replace("%%>", "%>")
+
+
+def _without(text: str, marks: tuple[re.Pattern[str], re.Pattern[str]]) -> str:
+    """The text without what stands between an opening and the closing next to it, both included."""
+    opens, closes = marks
+    kept: list[str] = []
+    position = 0
+    while opening := opens.search(text, position):
+        closing = closes.search(text, opening.end())
+        if closing is None:
+            break
+        kept.append(text[position : opening.start()])
+        position = closing.end()
+    return "".join([*kept, text[position:]])
 
 
 def read_markdown(text: str) -> list[Block]:
     """Blocks of a Markdown text without frontmatter."""
-    parser = MarkdownIt("commonmark", {"maxNesting": 50}).enable("table")
+    # Text stays as written, so that only headings are parsed further than into blocks.
+    parser = MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").disable("inline")
     lines = text.split("\n")
     environment: dict[str, Any] = {}
-    blocks = [block for block in _walk(parser.parse(text, environment), lines) if block.text.strip()]
+    tokens = parser.parse(text, environment)
+    for before, inline in pairwise(tokens):
+        if before.type == "heading_open" and len(inline.content) <= _LONGEST_HEADING:
+            inline.children = []
+            parser.inline.parse(inline.content, parser, environment, inline.children)
+    blocks = [block for block in _walk(tokens, lines) if block.text.strip()]
     targets = {label: str(entry["href"]) for label, entry in environment.get("references", {}).items()}
     if not targets:
         return blocks
@@ -173,13 +199,13 @@ def _outside_spans(text: str, change: Callable[[str], str]) -> str:
 
 
 def _outside_code(text: str) -> str:
-    text = _SHORTCODE.sub("", _SCRIPT.sub("", _COMMENT.sub("", text)))
+    text = _SHORTCODE.sub("", _SCRIPT.sub("", _without(text, _COMMENT)))
     return html.unescape(_TAG.sub("", _BREAK.sub(" ", text)))
 
 
 def _html_blocks(markup: str) -> Iterator[Block]:
-    """Blocks of HTML between Markdown: preformatted text as code, tables as tables, the rest as text."""
-    markup = _SCRIPT.sub("", _COMMENT.sub("", markup))
+    """Blocks of HTML between Markdown: headings, preformatted text as code, tables as tables, the rest as text."""
+    markup = _SCRIPT.sub("", _without(markup, _COMMENT))
     written = _PREFORMATTED.match(markup)
     if written is not None:
         language = _PRE_LANGUAGE.search(markup, 0, markup.find("\n") if "\n" in markup else len(markup))
@@ -187,16 +213,43 @@ def _html_blocks(markup: str) -> Iterator[Block]:
         yield Block("code", code, language=language.group(1) if language else "")
         markup = written.group(2) or ""
     position = 0
-    for match in _HTML_TABLE.finditer(markup):
-        if "<table" in match.group(2).lower():
-            continue  # a table in a table has no grid
-        yield Block("paragraph", _html_text(match.group(1)))
-        rows = [_HTML_CELL.findall(row) for row in _HTML_ROW.findall(match.group(2))]
-        table = table_block([[_html_text(cell).replace("\n", " ") for cell in row] for row in rows])
-        if table is not None:
-            yield table
-        position = match.end()
+    for start, end, name, inner in _html_parts(markup):
+        yield Block("paragraph", _html_text(markup[position:start]))
+        block = _html_table(inner) if name == "table" else _html_heading(inner, int(name[1]))
+        if block is not None:
+            yield block
+        position = end
     yield Block("paragraph", _html_text(markup[position:]))
+
+
+def _html_parts(markup: str) -> Iterator[tuple[int, int, str, str]]:
+    """Start, end, name and inner markup of each table and of each heading that is in none."""
+    opened: re.Match[str] | None = None
+    nested = False
+    for tag in _HTML_PART.finditer(markup):
+        name = tag[2].lower()
+        if not tag[1]:
+            if opened is None or opened[2].lower() != "table":
+                opened, nested = tag, False
+            elif name == "table":
+                nested = True
+        elif opened is not None and name == opened[2].lower():
+            # A table in a table has no grid.
+            if not nested:
+                yield opened.start(), tag.end(), name, markup[opened.end() : tag.start()]
+            opened = None
+
+
+def _html_table(inner: str) -> Block | None:
+    rows = [_HTML_CELL.findall(row) for row in _HTML_ROW.findall(inner)]
+    return table_block([[_html_text(cell).replace("\n", " ") for cell in row] for row in rows])
+
+
+def _html_heading(inner: str, level: int) -> Block | None:
+    """A heading by its words, else by those of its pictures, such as a project's name in its logo."""
+    pictures = (html.unescape(double or single) for double, single in _PICTURE_TEXT.findall(inner))
+    text = " ".join((_html_text(inner) or " ".join(pictures)).split())
+    return Block("heading", text, level=level) if text else None
 
 
 def _html_text(markup: str) -> str:
@@ -205,10 +258,12 @@ def _html_text(markup: str) -> str:
 
 
 def plain_text(inline: Token) -> str:
-    """The text of an inline token without Markdown's marks."""
+    """The text of an inline token without Markdown's marks, or as written where it was not parsed."""
+    if not inline.children:
+        return " ".join(clean_inline(inline.content).split())
     parts = []
     for child in inline.children or ():
-        if child.type in ("text", "code_inline"):
+        if child.type in ("text", "text_special", "code_inline"):
             parts.append(child.content)
         elif child.type in ("softbreak", "hardbreak"):
             parts.append(" ")

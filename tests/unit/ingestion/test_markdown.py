@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.formats.markdown import read_markdown
+from ingestion.formats.detect import detect_text
+from ingestion.formats.markdown import read_markdown, strip_erb
 
 
 def texts(markdown: str) -> list[tuple[str, str]]:
@@ -73,3 +74,71 @@ def test_links_by_reference_keep_their_target() -> None:
     assert "[rb](https://wiki.example/rb)" in found[2]
     assert found[3] == "`[rb]` and [other] stay; [`run`](https://wiki.example/rb) has code."
     assert found[4] == "[rb]"
+
+
+@pytest.mark.parametrize(
+    ("markup", "told"),
+    [
+        ("<h1>Pump station</h1>\n\ntext", [("heading", "Pump station"), ("paragraph", "text")]),
+        (
+            '<div align="center">\n<h1 id="a">\n <b>Pump</b><br>station &amp; co\n</h1>\n<p>Moves water</p>\n</div>',
+            [("heading", "Pump station & co"), ("paragraph", "Moves water")],
+        ),
+        ('<h1><img src="l.png" alt="Pump station"></h1>', [("heading", "Pump station")]),
+        ("<H2>One</H2>\n<h3>Two</h3>below", [("heading", "One"), ("heading", "Two"), ("paragraph", "below")]),
+        ("<h1>never closed\n\ntext", [("paragraph", "never closed"), ("paragraph", "text")]),
+        ("<table><tr><td><h3>In a cell</h3></td></tr></table>", [("table", "| In a cell |\n| --- |")]),
+        ("<h2></h2>\n<p>text</p>", [("paragraph", "text")]),
+    ],
+)
+def test_headings_in_html_are_headings(markup: str, told: list[tuple[str, str]]) -> None:
+    assert texts(markup) == told
+
+
+def test_the_level_of_a_heading_in_html_is_its_own() -> None:
+    assert [block.level for block in read_markdown("<h1>a</h1>\n<h4>b</h4>")] == [1, 4]
+
+
+def test_escapes_and_code_in_headings_are_told_without_their_marks() -> None:
+    assert texts("# Run \\*all\\* `a_b` of [x](y) &amp; *more*") == [("heading", "Run *all* a_b of x & more")]
+
+
+def test_a_heading_without_end_is_told_as_written() -> None:
+    ((kind, text),) = texts("# " + "word " * 1_000)
+    assert (kind, text) == ("heading", ("word " * 1_000).strip())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 400_000,
+        "# " + "[" * 400_000,
+        "*a " * 400_000,
+        "![" * 400_000,
+        "<!--" * 400_000,
+        "text <!--" * 400_000,
+        "--> text " + "<!--" * 400_000,
+        "`" * 200_000 + " a" * 200_000,
+        "[r]: x\n\n" + "`" * 200_000 + " a" * 200_000,
+        "[r]: x\n\n" + "[a" * 400_000,
+        "{{<" * 100_000,
+        "<table>" * 100_000,
+        "<h1>" * 100_000,
+        "<div>" + "<tr" * 100_000 + "</div>",
+        "<table>" + "<tr" * 100_000 + "<td" * 100_000 + "</table>",
+        "<div>" + "<script" * 100_000,
+        "<div " + "a=b " * 100_000,
+        "text <a" + " a=b" * 100_000,
+        "<h1>" + "<img" * 100_000 + "</h1>",
+    ],
+    ids=lambda text: text[:12] + "..." + text[-6:],
+)
+def test_hostile_text_is_read_in_a_time_that_grows_with_it(text: str) -> None:
+    # In one that grows with its square, the call would take the better part of an hour.
+    assert len(read_markdown(text)) <= 2
+
+
+def test_hostile_templates_and_comments_are_told_apart_in_time() -> None:
+    assert strip_erb("<% " * 400_000).count("<%") == 400_000
+    assert detect_text("<!-- note -->\n" * 10_000 + "# Title", "a.md") == "markdown"
+    assert detect_text("<p " * 100_000, "a.html") == "markdown"
