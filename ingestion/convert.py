@@ -19,6 +19,7 @@ from ingestion.errors import ConversionFault
 from ingestion.formats import markdown, office, pdf, pdf_models, sheets, structured
 from ingestion.formats.archive import check_inflated
 from ingestion.formats.detect import Format, decode_text, detect_binary, detect_text
+from ingestion.formats.embedded import Embedded
 from ingestion.formats.nesting import flatten_html
 from ingestion.frontmatter import split_frontmatter
 from ingestion.pdf_layout import Page, layout_blocks
@@ -46,6 +47,7 @@ class _Draft:
     partial: str = ""
     no_text: str = ""
     removed: int = 0
+    embedded: Embedded = field(default_factory=Embedded)
     titled: bool = True
     """Whether the first heading may be the title; the keys of a configuration are none."""
 
@@ -93,6 +95,8 @@ def _read(file: SourceFile, data: bytes, limits: ConversionLimits, password: str
     if kind is not None:
         return _read_office(data, kind, limits)
     text, warnings = decode_text(data)
+    embedded = Embedded()
+    text = embedded.leave_out(text)
     if len(text) > limits.max_characters:
         raise ConversionFault("too_large", f"{len(text)} characters, the limit is {limits.max_characters}")
     # Readers put a replacement character for NUL, or take the text for something else.
@@ -100,7 +104,7 @@ def _read(file: SourceFile, data: bytes, limits: ConversionLimits, password: str
     text = text.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
     name = PurePosixPath(file.relative_path).name
     draft = _read_text(text, name, detect_text(text, name), limits)
-    return replace(draft, warnings=warnings + draft.warnings, removed=nulls)
+    return replace(draft, warnings=warnings + draft.warnings, removed=nulls, embedded=embedded)
 
 
 def _read_text(text: str, name: str, kind: Format, limits: ConversionLimits) -> _Draft:
@@ -109,12 +113,16 @@ def _read_text(text: str, name: str, kind: Format, limits: ConversionLimits) -> 
         body = markdown.strip_erb(split.body) if name.lower().endswith(".erb") else split.body
         blocks = markdown.read_markdown(body) if kind == "markdown" else _paragraphs(body)
         if split.broken:
-            blocks.insert(0, Block("code", split.broken, language="yaml"))
+            blocks.insert(0, Block("code", split.broken, language=split.notation))
+        blocks = blocks or _told(split.metadata)
         return _Draft(blocks, _nightshift("markdown-it"), split.metadata, "frontmatter", split.warnings)
     if kind == "html":
         text = flatten_html(text)
         blocks, _ = office.read_with_docling(text.encode("utf-8", "replace"), "html")
-        return _Draft(blocks, _nightshift(office.docling_version()), office.read_html_head(text))
+        stated = office.read_html_head(text)
+        if not blocks and ("title" in stated or "description" in stated):
+            blocks = _told(stated)
+        return _Draft(blocks, _nightshift(office.docling_version()), stated)
     if kind == "csv":
         blocks, warnings = sheets.read_csv(text, limits)
         return _Draft(blocks, _nightshift("csv"), warnings=warnings)
@@ -123,6 +131,12 @@ def _read_text(text: str, name: str, kind: Format, limits: ConversionLimits) -> 
     structured.check_size(blocks, limits.max_cells)
     # What such a file says of itself at its top is as explicit as frontmatter.
     return _Draft(blocks, _nightshift(kind), stated, "frontmatter", warnings, titled=False)
+
+
+def _told(stated: dict[str, Any]) -> list[Block]:
+    """What a page without a text states of itself, such as a stub of a catalog, as its text."""
+    lines = [f"- {path}: {value}" for path, value in structured.leaves("", stated)]
+    return [Block("list", "\n".join(lines))] if lines else []
 
 
 def _read_office(data: bytes, kind: Format, limits: ConversionLimits) -> _Draft:
@@ -187,12 +201,12 @@ def _paragraphs(text: str) -> list[Block]:
 def _finish(file: SourceFile, draft: _Draft, limits: ConversionLimits) -> ConvertedDocument:
     """Strips what no database takes, and settles title and state."""
     cleaner = _Cleaner(draft.removed)
-    blocks = tuple(
-        replace(block, text=cleaner.text(block.text), header=cleaner.text(block.header)) for block in draft.blocks
-    )
+    blocks = tuple(_cleaned(block, cleaner, draft.embedded) for block in draft.blocks)
     blocks = tuple(block for block in blocks if block.text.strip())
     metadata: dict[str, Any] = cleaner.value(draft.metadata)
     warnings = tuple(cleaner.text(warning) for warning in draft.warnings)
+    if draft.embedded.files:
+        warnings += (draft.embedded.warning(),)
     if cleaner.removed:
         warnings += (f"{cleaner.removed} characters that cannot be stored (NUL, lone surrogates) were removed",)
     if sum(len(block.text) for block in blocks) > limits.max_characters:
@@ -210,6 +224,13 @@ def _finish(file: SourceFile, draft: _Draft, limits: ConversionLimits) -> Conver
         pages=draft.pages,
         reason=reason,
     )
+
+
+def _cleaned(block: Block, cleaner: _Cleaner, embedded: Embedded) -> Block:
+    text = embedded.leave_out(cleaner.text(block.text))
+    # The lines that a table begins with, as they now are.
+    header = "\n".join(text.split("\n")[: block.header.count("\n") + 1]) if block.header else ""
+    return replace(block, text=text, header=header)
 
 
 def _state(draft: _Draft, blocks: Sequence[Block]) -> tuple[DocumentState, str]:

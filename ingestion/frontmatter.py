@@ -1,15 +1,18 @@
-"""Splitting YAML frontmatter from a text before it is converted.
+"""Splitting frontmatter, YAML or Hugo's TOML, from a text before it is converted.
 
 Converters take frontmatter for a heading between two rules and lose it. Here it is parsed as YAML 1.2 with plain
 scalars kept as written wherever a YAML parser would change them: a date stays `2024-01-02`, a version stays `1.10`,
-`on: yes` stays `yes`. Only `true`, `false`, `null` and whole numbers without a leading zero become JSON values.
+`on: yes` stays `yes`. Only `true`, `false`, `null` and whole numbers without a leading zero become JSON values. TOML's
+dates and fractions stay as written likewise.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import date, datetime, time
+from typing import Any, Literal
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -18,6 +21,10 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 _OPENING = re.compile(r"\A---[ \t]*\n")
 _BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+(?=---[ \t]*\n)")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
+_TOML_OPENING = re.compile(r"\A\+\+\+[ \t]*\n")
+_TOML_CLOSING = re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE)
+_TOML_KEY_LINE = re.compile(r"^[ \t]*(?:[\w\-.\"']+[ \t]*=|\[)", re.MULTILINE)
+_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)\Z")
 _KEY_LINE = re.compile(r"^[^\s#\-:][^:\n]*:(?:\s|$)", re.MULTILINE)
 _PROPERTY = re.compile(r"[a-z][\w.\-]*\Z")
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,14})\Z")
@@ -30,13 +37,15 @@ _MAX_VALUES = 200_000
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
     """A text without its frontmatter. `metadata` holds JSON values; it is empty where the frontmatter is broken, and
-    `warnings` then name the line of the file. `broken` is such a block as written: no metadata, but its words count.
+    `warnings` then name the line of the file. `broken` is such a block as written, in its `notation`: no metadata, but
+    its words count.
     """
 
     metadata: dict[str, Any] = field(default_factory=dict)
     body: str = ""
     warnings: tuple[str, ...] = ()
     broken: str = ""
+    notation: Literal["yaml", "toml"] = "yaml"
 
 
 def split_frontmatter(text: str) -> Frontmatter:
@@ -45,7 +54,7 @@ def split_frontmatter(text: str) -> Frontmatter:
     Frontmatter is a block between `---` on the first line and the next `---` (or `...`) line, the block holding at
     least one `key:` line or nothing at all. Anything else, such as rules in the body, is left untouched. A byte order
     mark is dropped and line ends become `\\n`. Blank lines may come before it where it then is a faultless mapping
-    of names in small letters (`Note: ...` between two rules is text).
+    of names in small letters (`Note: ...` between two rules is text). A block of TOML stands between two `+++` lines.
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     blank = _BLANK_LINES.match(text)
@@ -53,20 +62,22 @@ def split_frontmatter(text: str) -> Frontmatter:
         split = split_frontmatter(text[blank.end() :])
         stated = bool(split.metadata) and all(_PROPERTY.match(key) for key in split.metadata)
         return split if stated else Frontmatter(body=text)
-    opening = _OPENING.match(text)
-    closing = _CLOSING.search(text, opening.end()) if opening else None
+    toml = _TOML_OPENING.match(text)
+    opening = toml or _OPENING.match(text)
+    closing = (_TOML_CLOSING if toml else _CLOSING).search(text, opening.end()) if opening else None
     if opening is None or closing is None:
         return Frontmatter(body=text)
     block = text[opening.end() : closing.start()]
     body = text[closing.end() :].removeprefix("\n")
-    if block.strip() and not _KEY_LINE.search(block):
+    if block.strip() and not (_TOML_KEY_LINE if toml else _KEY_LINE).search(block):
         return Frontmatter(body=text)
+    notation: Literal["yaml", "toml"] = "toml" if toml else "yaml"
     try:
-        metadata = parse_mapping(block)
+        metadata = _parse_toml(block) if toml else parse_mapping(block)
     except FrontmatterFault as fault:
         warning = f"frontmatter ignored: line {fault.line + 1}: {fault.problem}"
-        return Frontmatter(body=body, warnings=(warning,), broken=block.strip("\n"))
-    return Frontmatter(metadata, body)
+        return Frontmatter(body=body, warnings=(warning,), broken=block.strip("\n"), notation=notation)
+    return Frontmatter(metadata, body, notation=notation)
 
 
 class FrontmatterFault(ValueError):
@@ -86,6 +97,25 @@ def parse_mapping(block: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise FrontmatterFault(1, "is not a mapping of keys to values")
     return value
+
+
+def _parse_toml(block: str) -> dict[str, Any]:
+    try:
+        return {key: _toml_value(value) for key, value in tomllib.loads(block, parse_float=str).items()}
+    except tomllib.TOMLDecodeError as error:
+        place = _TOML_PLACE.search(str(error))
+        line = int(place[1]) if place and place[1] else block.rstrip("\n").count("\n") + 1
+        raise FrontmatterFault(line, _TOML_PLACE.sub("", str(error))) from None
+    except (ValueError, RecursionError) as error:
+        raise FrontmatterFault(1, (str(error).splitlines() or ["is not TOML"])[0]) from None
+
+
+def _toml_value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _toml_value(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_toml_value(item) for item in value]
+    return value.isoformat() if isinstance(value, datetime | date | time) else value
 
 
 def parse_yaml(text: str) -> Any:

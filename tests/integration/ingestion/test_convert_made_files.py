@@ -228,3 +228,23 @@ def test_text_that_runs_up_a_page_stays_with_its_page(tmp_path: Path) -> None:
         "Margin of the first page",
         "Margin of the second page",
     ]
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ('<title>Pump station</title><meta name="description" content="Moves water">', True),
+        ('<meta name="author" content="Ann">', False),
+    ],
+)
+def test_a_page_without_a_body_is_found_by_its_title(tmp_path: Path, head: str, told: bool) -> None:
+    document = read(tmp_path, "a.html", f'<html lang="en"><head>{head}</head><body></body></html>'.encode())
+    assert document.state == ("ok" if told else "empty")
+    assert texts(document) == (["- title: Pump station\n- language: en\n- description: Moves water"] if told else [])
+
+
+def test_a_page_is_not_too_large_for_its_pictures(tmp_path: Path) -> None:
+    page = f'<h1>Big</h1><p>needle</p><img src="data:image/png;base64,{"iVBORw0K" * 2_625_000}"><p>after</p>'
+    document = read(tmp_path, "a.html", page.encode())
+    assert (document.state, texts(document)) == ("ok", ["Big", "needle", "after"])
+    assert document.warnings == ("1 embedded files left out, 15750000 bytes in all",)

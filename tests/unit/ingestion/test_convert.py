@@ -130,9 +130,22 @@ def test_a_file_without_bytes_is_empty(tmp_path: Path, name: str) -> None:
     assert document.reason
 
 
-@pytest.mark.parametrize("text", ["   \n\n", "---\ntitle: A\n---\n", "<!-- nothing -->\n"])
+@pytest.mark.parametrize("text", ["   \n\n", "---\n---\n", "<!-- nothing -->\n"])
 def test_a_file_without_text_is_empty(tmp_path: Path, text: str) -> None:
     assert read(tmp_path, "a.md", text).state == "empty"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.md", "---\ntitle: Api\ntags: [x, y]\n---\n<!-- todo -->\n", "- title: Api\n- tags: x, y"),
+        ("a.txt", "---\nservice: api\nowner: {team: Data}\n---\n", "- service: api\n- owner.team: Data"),
+        ("a.md", '+++\ntitle = "Api"\n+++\n', "- title: Api"),
+    ],
+)
+def test_a_stub_is_found_by_what_it_states(tmp_path: Path, name: str, text: str, told: str) -> None:
+    document = read(tmp_path, name, text)
+    assert (document.state, [item.text for item in document.blocks]) == ("ok", [told])
 
 
 @pytest.mark.parametrize(

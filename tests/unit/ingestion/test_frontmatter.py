@@ -118,3 +118,41 @@ def test_blank_lines_may_come_before_frontmatter() -> None:
 def test_after_blank_lines_only_faultless_properties_count(text: str) -> None:
     split = split_frontmatter(text)
     assert (split.metadata, split.body, split.warnings) == ({}, text, ())
+
+
+TOML = (
+    '+++\ntitle = "Disk full"\ndate = 2024-01-02\nversion = 1.10\ndraft = false\nweight = 3\n[params]\nowner = "Data"\n'
+)
+
+
+def test_toml_between_plus_signs_is_frontmatter() -> None:
+    split = split_frontmatter(f"{TOML}+++\n# Body\n\n+++\n")
+    assert (split.body, split.warnings) == ("# Body\n\n+++\n", ())
+    assert json.loads(json.dumps(split.metadata)) == {
+        "title": "Disk full",
+        "date": "2024-01-02",
+        "version": "1.10",
+        "draft": False,
+        "weight": 3,
+        "params": {"owner": "Data"},
+    }
+
+
+def test_moments_in_toml_are_told_in_iso_8601() -> None:
+    split = split_frontmatter("+++\nat = [2024-01-02T03:04:05+02:00, 07:30:00]\n+++\n")
+    assert split.metadata == {"at": ["2024-01-02T03:04:05+02:00", "07:30:00"]}
+
+
+@pytest.mark.parametrize(("block", "line"), [("a = 1\nb = c\n", 3), ("a = 1\na = 2\n", 3), ('a = 1\nb = "x\n', 3)])
+def test_broken_toml_is_left_out_with_its_line(block: str, line: int) -> None:
+    split = split_frontmatter(f"+++\n{block}+++\nbody\n")
+    assert (split.metadata, split.body, split.broken, split.notation) == ({}, "body\n", block.strip("\n"), "toml")
+    assert split.warnings[0].startswith(f"frontmatter ignored: line {line}: ")
+
+
+@pytest.mark.parametrize(
+    "text", ["+++\nOnly text between signs.\n+++\nx\n", "+++\na = 1\nnever closed\n", "+++ a\nb\n"]
+)
+def test_plus_signs_in_the_body_are_no_frontmatter(text: str) -> None:
+    split = split_frontmatter(text)
+    assert (split.metadata, split.body, split.warnings) == ({}, text, ())
