@@ -106,7 +106,12 @@ def term_counts(text: str, context: str = "", *, context_weight: int = CONTEXT_W
 def terms_of(match: str) -> tuple[str, ...]:
     """Terms of one raw word, without stop words: the identifier whole and its parts, each once."""
     raw = match.rstrip(_SOFT)
-    if _UNSPACED_RUN.search(raw):
+    if raw.isascii() and raw.isalpha() and (raw.islower() or raw.istitle() or raw.isupper()):
+        # A plain word, as most are: all below would come to the same.
+        plain: dict[str, None] = {}
+        _add_word(raw.lower(), plain)
+        return tuple(plain)
+    if not raw.isascii() and _UNSPACED_RUN.search(raw):
         return _unspaced_terms(raw)
     found: dict[str, None] = {}  # a dict keeps the order; one occurrence counts each of its forms once
     for segment in _SEGMENTS.split(raw):
