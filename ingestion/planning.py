@@ -14,8 +14,8 @@ from ingestion.config import IngestionRules
 from ingestion.documents import SourceFile
 from ingestion.index import document_id, move_document
 from ingestion.retry import forget_version
-from ingestion.roots import find_roots, known_roots
-from ingestion.scope import Root, Scope, is_below
+from ingestion.roots import NO_NAMES, find_roots, known_roots
+from ingestion.scope import Root, Scope
 from ingestion.sources import Discovery, SkippedFile, discover
 from ingestion.spelling import spell, unspell
 from ingestion.staging import discard, settle, staged_versions
@@ -83,7 +83,8 @@ def plan_ingest(
     if retry is not None:
         for file in discovery.files:
             forget_version(store, document_id(file.source, file.relative_path))
-    known = runs.known_documents(store, [root.source for root in roots])
+    # What once got no name of its own is of no source that could be listed: it is gone wherever its files are.
+    known = runs.known_documents(store, [*(root.source for root in roots), *NO_NAMES])
     if source is None and retry is None:
         refuse_takeover(discovery.files, known)
     maker = pipeline_version(rules, chat_model)
@@ -99,7 +100,7 @@ def plan_ingest(
         discovered=len(discovery.files) + len(failing) - len(comparison.still_failing),
         unchanged=len(comparison.unchanged),
         moved=len(comparison.moved),
-        known=sum(1 for document in known if is_below(unspell(document.location), discovery.scope.roots)),
+        known=sum(1 for document in known if discovery.scope.covers(unspell(document.location))),
         seconds=0.0,
         gone=tuple(document.document_no for document in comparison.gone),
         failing=failing,
@@ -150,7 +151,7 @@ def _failing(comparison: Comparison, discovery: Discovery) -> tuple[runs.FailedD
     ]
     for skip in discovery.skipped:
         document = hidden.get(document_id(skip.source, skip.relative_path))
-        if document is not None or skip.reason in _FAILING_SKIPS:
+        if skip.reason in _FAILING_SKIPS or (skip.reason == "unsupported" and document is not None):
             kept = document is not None and (document.kept or document.state in SEARCHABLE_STATES)
             failed.append(runs.FailedDocument(skip.relative_path, skip.reason, "discover", skip.detail, kept))
     return tuple(failed)

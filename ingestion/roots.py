@@ -13,7 +13,8 @@ from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
 from rag_core.errors import ConfigurationError
 
-_NO_NAMES = frozenset({"", ".", ".."})
+NO_NAMES = ("", ".", "..")
+"""What a source cannot be called, because it means a folder; versions before let one be called so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,9 @@ def find_roots(
     not lie below its folders is another folder of it. Raises ConfigurationError where a path does not exist, where
     nothing says which of several sources is meant, and where `source` cannot be a name.
     """
-    if source is not None and (source := spell(source).strip()) in _NO_NAMES:
+    if source is not None and (source := spell(source).strip()) in NO_NAMES:
         raise ConfigurationError(f"--source {source!r} is no name: give one of letters and digits, or none")
-    candidates = [each for each in known if source in (None, each.source)]
+    candidates = [each for each in known if source in (None, each.source) and each.source not in NO_NAMES]
     found: dict[Path, Root] = {}
     notes: dict[Path, str] = {}
     # The outer ones first: they are known to those inside them.

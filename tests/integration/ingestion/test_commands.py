@@ -224,7 +224,10 @@ def test_a_document_with_a_bad_name_does_not_stop_the_export(
 ) -> None:
     command("ingest", str(folder))
     with store.connection() as connection:  # as versions before made it of `nightshift ingest ..`
-        connection.execute("UPDATE nightshift.document SET source = '..' WHERE path = 'disk.md'")
+        connection.execute(
+            "UPDATE nightshift.document SET source = '..', document_id = 'twin', "
+            "location = replace(location, 'disk.md', 'sub/../disk.md') WHERE path = 'disk.md'"
+        )
     code, told = command("documents", "export", str(tmp_path / "out"))
     assert (code, told["written"], told["failed"]) == (0, 3, [])
     assert sorted(told["files"]) == ["_/disk.md", "docs/leader.md", "docs/market.md"]
@@ -236,9 +239,13 @@ def test_a_document_with_a_bad_name_does_not_stop_the_export(
     code, told = command("documents", "export", str(target))
     assert (code, told["written"], [each["path"] for each in told["failed"]]) == (1, 2, ["disk.md"])
     assert list((tmp_path / "aside").iterdir()) == []
+    # The folder has a source of its own by now, and the other one goes.
+    counts = command("ingest", str(folder), "--prune")[1]["documents"]
+    assert (counts["indexed"], counts["removed"], counts["unchanged"]) == (1, 1, 2)
+    assert {each["source"] for each in command("documents", "list")[1]["documents"]} == {"docs"}
 
 
-@pytest.mark.parametrize("name", [".hidden.md", "link.md", "excluded.lock"])
+@pytest.mark.parametrize("name", [".hidden.md", "link.md"])
 def test_a_retry_looks_at_the_named_file_alone(
     command: Command, store: Store, loud: LoudEmbedder, folder: Path, tmp_path: Path, name: str
 ) -> None:

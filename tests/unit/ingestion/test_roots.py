@@ -95,6 +95,8 @@ def test_the_innermost_folder_counts_and_of_its_sources_the_one_of_its_name(docs
     with pytest.raises(ConfigurationError, match=r"several sources \(a, docs\)"):
         root_of(docs / "sub", *twins)
     assert root_of(docs / "sub", *twins, source="a") == Root(docs / "sub", "a", "sub")
+    nameless = KnownRoot("..", docs / "sub" / "..")
+    assert root_of(docs / "sub", twins[1], nameless) == Root(docs / "sub", "docs", "sub")
 
 
 def test_a_folder_is_known_by_any_way_to_it(docs: Path, tmp_path: Path) -> None:
