@@ -13,6 +13,7 @@ from ingestion.config import IngestionRules
 from ingestion.documents import Block, ConvertedDocument, SourceFile
 from ingestion.index import document_id
 from ingestion.packing import pack_postings
+from ingestion.scope import Root
 from ingestion.publishing import publish_documents
 from ingestion.versions import ensure_version, maintain_index
 from ingestion.worker import DocumentWorker, pipeline_version
@@ -75,9 +76,10 @@ def load_corpus(
         moved=0,
         known=len(known),
         seconds=0.0,
+        roots=(Root(Path(source), source),),
     )
     with store.connection() as connection:
-        runs.save_run(connection, record, [Path(source)], [files])
+        runs.save_run(connection, record, [files])
     worker = DocumentWorker(store, embedder, rules, version, run_id)
     for done, _ in enumerate(worker.work_off(files, _TextConverter(texts)), start=1):
         if on_progress is not None:

@@ -36,7 +36,9 @@ def outcome(files: list[SourceFile], documents: list[KnownDocument], *hidden: Pa
 def test_the_same_bytes_by_the_same_version_are_unchanged() -> None:
     found = outcome([file("a.md", "1")], [known("a.md", "1")])
     assert len(found.unchanged) == 1
-    assert found.work == found.gone == found.moved == ()
+    assert not found.work
+    assert not found.gone
+    assert not found.moved
 
 
 @pytest.mark.parametrize("document", [known("a.md", "2"), known("a.md", "1", version="v0")])
@@ -48,7 +50,8 @@ def test_other_bytes_or_another_version_are_work(document: KnownDocument) -> Non
 def test_a_moved_file_keeps_its_document() -> None:
     found = outcome([file("new/a.md", "1")], [known("a.md", "1")])
     assert [(document.path, each.relative_path) for document, each in found.moved] == [("a.md", "new/a.md")]
-    assert found.work == found.gone == ()
+    assert not found.work
+    assert not found.gone
 
 
 def test_a_copy_beside_the_original_is_a_new_document() -> None:
@@ -82,7 +85,8 @@ def test_a_file_moved_onto_a_known_path_changes_that_document() -> None:
 def test_nothing_is_gone_where_the_listing_saw_nothing() -> None:
     documents = [known("a.md", "1"), known("sub/b.md", "2", number=2), known("subs/c.md", "3", number=3)]
     everywhere = outcome([file("d.md", "1")], documents, ROOT)
-    assert everywhere.gone == everywhere.moved == ()
+    assert not everywhere.gone
+    assert not everywhere.moved
     assert everywhere.hidden == tuple(documents)
     below = outcome([], documents, ROOT / "sub")
     assert [each.path for each in below.gone] == ["a.md", "subs/c.md"]
