@@ -21,6 +21,7 @@ from ingestion.formats.archive import check_inflated
 from ingestion.formats.detect import Format, decode_text, detect_binary, detect_text
 from ingestion.formats.embedded import Embedded
 from ingestion.formats.nesting import flatten_html
+from ingestion.formats.office_parts import plain_office
 from ingestion.frontmatter import split_frontmatter
 from ingestion.pdf_layout import Page, layout_blocks
 
@@ -141,6 +142,7 @@ def _told(stated: dict[str, Any]) -> list[Block]:
 
 def _read_office(data: bytes, kind: Format, limits: ConversionLimits) -> _Draft:
     check_inflated(data, limits.max_inflated_bytes)
+    data = plain_office(data, kind)
     if kind == "xlsx":
         blocks, stated, warnings = sheets.read_xlsx(data, limits)
         return _Draft(blocks, _nightshift("openpyxl"), stated, "format", warnings)
@@ -173,6 +175,8 @@ def _read_pdf(data: bytes, limits: ConversionLimits, password: str | None) -> _D
         warnings += (f"pages that are images with hardly a word: {_listed(scans)}",)
     if content.blank:
         warnings += (f"pages that show nothing: {_listed(content.blank)}",)
+    if content.cropped:
+        warnings += (f"text outside of what the page shows was left out: {_listed(content.cropped)}",)
     return _Draft(
         layout_blocks(content.pages, content.outline) if blocks is None else blocks,
         converter,

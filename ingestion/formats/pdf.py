@@ -17,8 +17,9 @@ from typing import Any
 
 from ingestion.config import ConversionLimits
 from ingestion.errors import ConversionFault
+from ingestion.formats.pdf_frame import Frame, find_frame, without_odd_turns
 from ingestion.pdf_gutters import find_gutters, may_join_cells
-from ingestion.pdf_lines import Box, Page, TextLine
+from ingestion.pdf_lines import Page, TextLine
 from ingestion.pdf_spacing import close_up, may_be_spaced
 from ingestion.pdf_tables import crossed_borders, split_at_borders
 
@@ -39,14 +40,15 @@ def pdf_converter() -> str:
 
 @dataclass(frozen=True, slots=True)
 class PdfContent:
-    """What was read of a PDF: its pages, how many there are, which failed, which show nothing at all, and the level
-    of each bookmark by its title.
+    """What was read of a PDF: its pages, how many there are, which failed, which show nothing at all, which hold text
+    outside of what a viewer shows (that was left out), and the level of each bookmark by its title.
     """
 
     pages: tuple[Page, ...]
     count: int
     failed: tuple[int, ...]
     blank: tuple[int, ...]
+    cropped: tuple[int, ...]
     outline: Mapping[str, int]
 
 
@@ -56,10 +58,14 @@ def read_pages(data: bytes, limits: ConversionLimits, password: str | None) -> P
     Raises ConversionFault: encrypted (no or a wrong password), corrupt, too_large (pages), or corrupt where no page at
     all can be read.
     """
+    from docling_core.types.doc.page import PdfPageBoundaryType  # noqa: PLC0415 - heavy
     from docling_parse.pdf_parser import ContentConfig, ContentLevel, DoclingPdfParser  # noqa: PLC0415 - heavy
 
+    # By the crop box the parser would drop lines that are cut a little.
+    boundary = PdfPageBoundaryType.MEDIA_BOX
     try:
-        document = DoclingPdfParser(loglevel="fatal").load(io.BytesIO(data), password=password)
+        stream = io.BytesIO(without_odd_turns(data))
+        document = DoclingPdfParser(loglevel="fatal").load(stream, boundary_type=boundary, password=password)
         count = document.number_of_pages()
     except RuntimeError:
         if _LOCK in data:
@@ -81,19 +87,26 @@ def read_pages(data: bytes, limits: ConversionLimits, password: str | None) -> P
     fonts = _font_names(data)
     pages: list[Page] = []
     failed: list[int] = []
+    cropped: list[int] = []
     for number in range(1, count + 1):
         try:
-            page = _page(number, document.get_page(number, content_config=wanted), fonts)
+            parsed = document.get_page(number, content_config=wanted)
+            frame = find_frame(parsed.dimension, parsed.textline_cells)
+            page = _page(number, parsed, frame, fonts)
+            shown = tuple(line for line in page.lines if frame.shows(line.box))
+            if len(shown) < len(page.lines):
+                cropped.append(number)
+                page = replace(page, lines=shown)
             if any(may_be_spaced(line.text) for line in page.lines):
                 parsed = document.get_page(number, content_config=with_characters)
-                characters = _text_lines(number, parsed.char_cells, page.height, fonts, blank=True)
+                characters = _text_lines(number, parsed.char_cells, frame, fonts, blank=True)
                 closed = [close_up(line, characters) if may_be_spaced(line.text) else line for line in page.lines]
                 page = replace(page, lines=tuple(closed))
             crossing = any(crossed_borders(line, page.rules) for line in page.lines)
             if crossing or may_join_cells(page.lines):
                 # The parser joins cells that stand close together; their words tell them apart.
                 parsed = document.get_page(number, content_config=with_words)
-                words = _text_lines(number, parsed.word_cells, page.height, fonts)
+                words = _text_lines(number, parsed.word_cells, frame, fonts)
                 lines = split_at_borders(page.lines, words, page.rules)
                 gutters = find_gutters(lines, words)
                 page = replace(page, lines=tuple(split_at_borders(lines, words, gutters)), gutters=tuple(gutters))
@@ -112,7 +125,7 @@ def read_pages(data: bytes, limits: ConversionLimits, password: str | None) -> P
         blank = []
     if count and len(failed) == count:
         raise ConversionFault("corrupt", "no page of the PDF can be read")
-    return PdfContent(tuple(pages), count, tuple(failed), tuple(blank), outline)
+    return PdfContent(tuple(pages), count, tuple(failed), tuple(blank), tuple(cropped), outline)
 
 
 def _bookmarks(document: Any) -> Iterator[tuple[str, int]]:
@@ -140,21 +153,19 @@ def _font_names(data: bytes) -> dict[str, str]:
     return names
 
 
-def _page(number: int, parsed: Any, fonts: Mapping[str, str]) -> Page:
-    frame = parsed.dimension.rect.to_bounding_box()
-    height = frame.t
+def _page(number: int, parsed: Any, frame: Frame, fonts: Mapping[str, str]) -> Page:
     rules = []
     for shape in parsed.shapes:
         xs = [point[0] for point in shape.points]
-        ys = [height - point[1] for point in shape.points]
+        ys = [point[1] for point in shape.points]
         if xs:
-            rules.append(Box(min(xs), min(ys), max(xs), max(ys)))
-    lines = _text_lines(number, parsed.textline_cells, height, fonts)
-    return Page(number, frame.r - frame.l, height - frame.b, lines, tuple(rules), len(parsed.bitmap_resources))
+            rules.append(frame.box(min(xs), min(ys), max(xs), max(ys)))
+    lines = _text_lines(number, parsed.textline_cells, frame, fonts)
+    return Page(number, frame.width, frame.height, lines, tuple(rules), len(parsed.bitmap_resources))
 
 
 def _text_lines(
-    number: int, cells: Any, height: float, fonts: Mapping[str, str], *, blank: bool = False
+    number: int, cells: Any, frame: Frame, fonts: Mapping[str, str], *, blank: bool = False
 ) -> tuple[TextLine, ...]:
     """Cells as lines, with coordinates from the top; without such as hold no text, unless `blank` asks for them."""
     lines = []
@@ -163,7 +174,7 @@ def _text_lines(
             name = cell.font_name.lstrip("/")
             box = cell.rect.to_bounding_box()
             font = fonts.get(name, name).rpartition("+")[2]
-            lines.append(TextLine(cell.text, font, Box(box.l, height - box.t, box.r, height - box.b), number))
+            lines.append(TextLine(cell.text, font, frame.box(box.l, box.b, box.r, box.t), number))
     return tuple(lines)
 
 
