@@ -13,8 +13,8 @@ from ingestion.config import IngestionRules
 from ingestion.documents import Block, ConvertedDocument, SourceFile
 from ingestion.index import document_id
 from ingestion.packing import pack_postings
-from ingestion.scope import Root
 from ingestion.publishing import publish_documents
+from ingestion.scope import Root
 from ingestion.versions import ensure_version, maintain_index
 from ingestion.worker import DocumentWorker, pipeline_version
 from rag_core.connectors.base import Embedder
