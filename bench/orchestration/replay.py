@@ -81,6 +81,7 @@ def _measure(services: Services, questions: list[str], *, width: int, profile: b
     day, guard, plans = services.run_date(), services.guard, PlanStore(services.store)
     orchestrator.answer(questions[0], run_date=day)  # imports and first connections are nobody's
     search.search(questions[0])
+    services.embedder.embed(questions[:1])  # nor is the loading of the model, which a replay does not need
     listed = tuple(Question(question_id=f"q{at}", text=text) for at, text in enumerate(questions))
     batch = Batch(batch="replay_bench", title="Replay", owner="bench", questions=listed)
     runner = BatchRunner(
