@@ -148,15 +148,22 @@ def _continues(question: str, quote: Quote, best: Quote, passages: Sequence[Pass
 def coverage(question: str, passages: Sequence[Passage]) -> float:
     """Share of the question's words that stand in the quotes of one passage with its title and headings; the best one.
 
-    Words that stand nowhere count as missing, which `Quote.held` does not do.
+    A row is read with the names of its columns. Words that stand nowhere count as missing, which `Quote.held` does not
+    do.
     """
     wanted = set(tokenize(question))
     shares = [
-        len(wanted & set(tokenize(" ".join([passage.title, *passage.heading_path, *passage.quotes])))) / len(wanted)
+        len(wanted & set(tokenize(" ".join([passage.title, *passage.heading_path, *_said(passage)])))) / len(wanted)
         for passage in passages
         if passage.quotes and wanted
     ]
     return max(shares, default=0.0)
+
+
+def _said(passage: Passage) -> list[str]:
+    """What is quoted of a passage, as it reads, each behind its heading."""
+    units = {unit.verbatim: f"{unit.heading} {unit.shown}" for unit in split_units(passage.text)}
+    return [units.get(quote, quote) for quote in passage.quotes]
 
 
 def house_words(question: str, passages: Sequence[Passage]) -> set[str]:

@@ -116,3 +116,10 @@ def test_bylines_are_no_sentences() -> None:
 )
 def test_words_of_price_and_of_ownership_stand_for_one_another(question: str, text: str, wanted: str) -> None:
     assert any(wanted in quote.unit.shown for quote in best_quotes(question, [passage(text)], limit=2))
+
+
+def test_a_row_covers_the_words_of_its_columns_and_of_its_heading() -> None:
+    text = "## The quarry\n\n| Mason | Orders resumed |\n| --- | --- |\n| Ada Berg | 2025-09-15 |\n"
+    found = passage(text, title="Masons", quotes=("| Ada Berg | 2025-09-15 |",))
+    assert coverage("When did Ada Berg of the quarry resume her orders?", [found]) == 1.0
+    assert coverage("When did Ada Berg of the quarry resume her holidays?", [found]) < 1.0
