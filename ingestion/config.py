@@ -38,7 +38,8 @@ class SourceRules(RuleModel):
     hidden: bool = False
     max_bytes: int = Field(default=100 * 1024 * 1024, gt=0)
     extensions: tuple[str, ...] = (
-        "md", "markdown", "mdx", "erb", "html", "htm", "xhtml", "docx", "pptx", "xlsx", "xlsm", "csv", "tsv",
+        "md", "markdown", "mdx", "erb", "html", "htm", "xhtml", "docx", "docm", "dotx", "dotm", "pptx", "pptm",
+        "potx", "potm", "ppsx", "ppsm", "xlsx", "xlsm", "xltx", "xltm", "csv", "tsv",
         "yaml", "yml", "json", "jsonl", "ndjson", "txt", "text", "log", "rst", "adoc", "pdf",
     )  # fmt: skip
 

@@ -15,6 +15,7 @@ from xml.etree.ElementTree import ParseError, fromstring
 
 from ingestion.documents import Block
 from ingestion.errors import ConversionFault
+from ingestion.formats.office_parts import slides_shown
 from ingestion.formats.tables import cell_text, split_row, table_block
 
 
@@ -39,6 +40,9 @@ def read_with_docling(data: bytes, suffix: str) -> tuple[list[Block], tuple[str,
     """
     from docling.datamodel.base_models import DocumentStream  # noqa: PLC0415 - heavy
 
+    shown = slides_shown(data) if suffix == "pptx" else ()
+    if suffix == "pptx" and not shown:
+        return [], ()  # Docling takes it for broken
     # A byte order mark comes before what a page declares, which was true of the bytes and not of the text made of them.
     whole = b"\xef\xbb\xbf" + data if suffix == "html" else data
     stream = DocumentStream(name=f"document.{suffix}", stream=BytesIO(whole))
@@ -46,12 +50,8 @@ def read_with_docling(data: bytes, suffix: str) -> tuple[list[Block], tuple[str,
     if result.status.value not in ("success", "partial_success"):
         problems = "; ".join(error.error_message for error in result.errors) or str(result.status.value)
         raise ConversionFault("corrupt", f"Docling cannot read it: {problems.splitlines()[0][:300]}")
-    blocks = list(docling_blocks(result.document))
-    hidden = {
-        item.prov[0].page_no
-        for item, _ in result.document.iterate_items(included_content_layers=_layers("INVISIBLE"))
-        if suffix == "pptx" and getattr(item, "prov", None)
-    }
+    hidden = frozenset(number for number, seen in enumerate(shown, start=1) if not seen)
+    blocks = list(docling_blocks(result.document, hidden))
     warnings = (f"hidden slides left out: {', '.join(map(str, sorted(hidden)))}",) if hidden else ()
     return blocks, warnings
 
@@ -62,8 +62,8 @@ def _layers(*names: str) -> set[Any]:
     return {ContentLayer[name] for name in names}
 
 
-def docling_blocks(document: Any) -> Iterator[Block]:
-    """Blocks of a document that Docling made, in its reading order.
+def docling_blocks(document: Any, hidden: frozenset[int] = frozenset()) -> Iterator[Block]:
+    """Blocks of a document that Docling made, in its reading order, without those of hidden pages.
 
     Speaker notes and footnotes are told, though Docling keeps them beside the body; reviewers' comments, running heads
     and feet, and what is hidden are not.
@@ -73,6 +73,9 @@ def docling_blocks(document: Any) -> Iterator[Block]:
         with_groups=True, included_content_layers=_layers("BODY", "NOTES", "FURNITURE")
     ):
         layer, label = item.content_layer.value, item.label.value
+        pages = getattr(item, "prov", None)
+        if pages and pages[0].page_no in hidden:
+            continue  # Docling hides the slide and not its notes
         if label == "comment_section":
             walk.leave_out(item)
         elif layer != "furniture" or label == "footnote":

@@ -248,3 +248,94 @@ def test_a_page_is_not_too_large_for_its_pictures(tmp_path: Path) -> None:
     document = read(tmp_path, "a.html", page.encode())
     assert (document.state, texts(document)) == ("ok", ["Big", "needle", "after"])
     assert document.warnings == ("1 embedded files left out, 15750000 bytes in all",)
+
+
+_WORD = b"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+_SLIDES = b"application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"
+
+
+def rewritten(data: bytes, *changes: tuple[bytes, bytes]) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(whole := io.BytesIO(), "w") as other:
+        for name in archive.namelist():
+            part = archive.read(name)
+            for old, new in changes:
+                part = part.replace(old, new)
+            other.writestr(name, part)
+    return whole.getvalue()
+
+
+def saved(document: object) -> bytes:
+    stream = io.BytesIO()
+    document.save(stream)  # type: ignore[attr-defined]
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [(_WORD, b"application/vnd.ms-word.document.macroEnabled.main+xml")],
+        [(_WORD, _WORD.replace(b"document.main", b"template.main"))],
+        [(_WORD, b"application/vnd.ms-word.template.macroEnabledTemplate.main+xml")],
+        [
+            (f"http://schemas.openxmlformats.org/{kind}/2006/".encode(), f"http://purl.oclc.org/ooxml/{kind}/".encode())
+            for kind in ("wordprocessingml", "officeDocument", "drawingml")
+        ],
+    ],
+    ids=["macros", "template", "template with macros", "strict"],
+)
+def test_sister_kinds_of_a_text_document_are_read(tmp_path: Path, changes: list[tuple[bytes, bytes]]) -> None:
+    written = docx.Document()
+    written.add_heading("Pump", 1)
+    written.add_paragraph("It moves water.")
+    document = read(tmp_path, "a.docx", rewritten(saved(written), *changes))
+    assert (document.state, texts(document)) == ("ok", ["Pump", "It moves water."])
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        _SLIDES.replace(b"presentation.main", b"slideshow.main"),
+        _SLIDES.replace(b"presentation.main", b"template.main"),
+        b"application/vnd.ms-powerpoint.presentation.macroEnabled.main+xml",
+    ],
+)
+def test_sister_kinds_of_a_presentation_are_read(tmp_path: Path, content_type: bytes) -> None:
+    deck = Presentation()
+    deck.slides.add_slide(deck.slide_layouts[5]).shapes.title.text = "Capacity"
+    document = read(tmp_path, "a.pptx", rewritten(saved(deck), (_SLIDES, content_type)))
+    assert (document.state, texts(document)) == ("ok", ["Capacity"])
+
+
+def test_a_presentation_without_slides_is_empty(tmp_path: Path) -> None:
+    assert read(tmp_path, "a.pptx", saved(Presentation())).state == "empty"
+
+
+def test_nothing_of_a_hidden_slide_is_told_and_a_hidden_shape_hides_no_slide(tmp_path: Path) -> None:
+    deck = Presentation()
+    for number in (1, 2):
+        slide = deck.slides.add_slide(deck.slide_layouts[5])
+        slide.shapes.title.text = f"Title {number}"
+        slide.notes_slide.notes_text_frame.text = f"Note {number}"
+    slide._element.set("show", "0")
+    box = deck.slides[0].shapes.add_textbox(Inches(1), Inches(1), Inches(1), Inches(1))
+    box.text_frame.text = "Draft"
+    box._element.nvSpPr.cNvPr.set("hidden", "1")
+    document = read(tmp_path, "a.pptx", saved(deck))
+    assert texts(document) == ["Title 1", "Note 1"]
+    assert document.warnings == ("hidden slides left out: 2",)
+
+
+def test_text_that_was_moved_with_changes_tracked_is_told_where_it_now_stands(tmp_path: Path) -> None:
+    written = docx.Document()
+    written.add_paragraph("Before STAYS.")
+    written.add_paragraph("Then GOES.")
+    run = b"<w:r><w:t>%s</w:t></w:r>"
+    mark = b'</w:t></w:r><w:%s w:id="4" w:author="a">' + run + b"</w:%s><w:r><w:t>"
+    data = rewritten(
+        saved(written),
+        (b"STAYS", mark % (b"moveTo", b"the moved words", b"moveTo")),
+        (b"GOES", mark % (b"moveFrom", b"the moved words", b"moveFrom")),
+    )
+    told = " ".join(texts(read(tmp_path, "a.docx", data)))
+    assert told.count("the moved words") == 1
+    assert told.index("the moved words") < told.index("Then")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from decimal import Decimal
 from pathlib import Path
@@ -160,3 +161,27 @@ def test_text_boxes_are_told_and_damaged_ones_cost_no_table(tmp_path: Path, whol
     assert [warning[:45] for warning in document.warnings] == (
         [] if whole else ["notes or text boxes of sheet 'Sheet' cannot b"]
     )
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_strict_workbooks_and_templates_are_read(tmp_path: Path, strict: bool) -> None:
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["Item", "Price"])
+    workbook.active.append(["Pump", 12])
+    workbook.active["B2"].comment = Comment("Without freight", "Ann")
+    workbook.template = not strict
+    workbook.save(plain := io.BytesIO())
+    with zipfile.ZipFile(plain) as archive, zipfile.ZipFile(whole := io.BytesIO(), "w") as other:
+        for name in archive.namelist():
+            part = archive.read(name)
+            for kind in (b"spreadsheetml", b"officeDocument") if strict else ():
+                old, new = b"http://schemas.openxmlformats.org/%s/2006/", b"http://purl.oclc.org/ooxml/%s/"
+                part = part.replace(old % kind, new % kind)
+            other.writestr(name, part)
+    path = tmp_path / "a.xltx"
+    path.write_bytes(whole.getvalue())
+    document = convert(SourceFile("docs", tmp_path, path, path.name, 1, "0" * 64), limits=ConversionLimits())
+    assert document.state == "ok"
+    told = "\n".join(block.text for block in document.blocks)
+    assert "| Pump | 12 |" in told
+    assert "- B2 (12): Without freight" in told
