@@ -372,11 +372,8 @@ class Services:
             if name == "webhook":
                 if notify.webhook_url is None:
                     raise ConfigurationError("the channel webhook needs NIGHTSHIFT_NOTIFY__WEBHOOK_URL")
-                secret = notify.webhook_secret
-                channels[name] = webhook(
-                    notify.webhook_url.get_secret_value(),
-                    secret=secret.get_secret_value() if secret is not None else None,
-                )
+                secret = notify.webhook_secret.get_secret_value() if notify.webhook_secret is not None else None
+                channels[name] = webhook(notify.webhook_url.get_secret_value(), secret=secret)
             elif name == "mail":
                 if wanted.mail_host is None:
                     raise ConfigurationError("the channel mail needs NIGHTSHIFT_ALERTS__MAIL_HOST")
