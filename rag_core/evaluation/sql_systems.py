@@ -25,7 +25,7 @@ from rag_core.workers.coverage import cover
 from rag_core.workers.execution import run_guarded
 from rag_core.workers.outcome import Fault, StepOutcome
 from rag_core.workers.reflection import classify, fault_of
-from rag_core.workers.sql_settle import MENDED_EMPTY
+from rag_core.workers.sql_settle import MENDED_EMPTY, UNMENDED
 from rag_core.workers.sql_worker import SqlWorker
 
 # Faults that say "this is not answered" and not "this statement failed".
@@ -190,6 +190,6 @@ def _reply(outcome: StepOutcome, first: str, usage: Usage) -> SqlReply:
         repaired=outcome.repaired,
         result=found.result if found is not None else None,
         fault=fault.message if fault is not None else "",
-        withheld=fault is not None and (fault.fault_class in WITHHELD or fault.code == MENDED_EMPTY),
+        withheld=fault is not None and (fault.fault_class in WITHHELD or fault.code in (MENDED_EMPTY, UNMENDED)),
         usage=usage,
     )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from rag_core.workers.outcome import Fault, StepOutcome
 from rag_core.workers.result_match import same_result
 from rag_core.workers.sql_repair.judgement import suspicious
-from rag_core.workers.sql_repair.mender import MENDABLE
+from rag_core.workers.sql_repair.mender import is_mendable
 from rag_core.workers.sql_settle import MENDED_EMPTY
 
 # Below this a model is not sure of its own statement.
@@ -28,7 +28,7 @@ TEMPERATURE = 0.7
 def doubtful(outcome: StepOutcome) -> bool:
     """Whether other statements are worth their calls: it failed for how it was written, was mended, or says little."""
     if outcome.fault is not None:
-        return outcome.fault.fault_class in MENDABLE or outcome.fault.code == MENDED_EMPTY
+        return is_mendable(outcome.fault) or outcome.fault.code == MENDED_EMPTY
     found = outcome.sql
     return found is not None and bool(outcome.repaired or found.confidence < SURE or suspicious(found.result))
 

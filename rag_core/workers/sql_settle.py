@@ -11,13 +11,15 @@ from typing import NamedTuple
 
 from rag_core.workers.outcome import Fault, StepOutcome
 from rag_core.workers.sql_repair.judgement import suspicious
-from rag_core.workers.sql_repair.mender import mend_statement, refine_divisions, refine_values
+from rag_core.workers.sql_repair.mender import is_mendable, mend_statement, refine_divisions, refine_values
 from rag_core.workers.sql_repair.mends import Mend, MendedStatement
 from rag_core.workers.sql_repair.shape import Shape
 
 # A name may hide a type, and a type a group; more rounds than that go in circles.
 MAX_ROUNDS = 6
 MENDED_EMPTY = "mended_empty"
+# The statement does not run, and no form of it could be proven.
+UNMENDED = "unmended"
 
 Act = Callable[[str], StepOutcome]
 
@@ -50,7 +52,7 @@ def settle(sql: str, outcome: StepOutcome, act: Act, shape: Shape) -> Settled:
         mends += step.mends
         text, current = step.sql, act(step.sql)
     if current.sql is None:
-        return Settled(outcome, MendedStatement(sql=sql))
+        return Settled(_unproven(outcome), MendedStatement(sql=sql))
     if suspicious(current.sql.result):
         refined = refine_values(text, shape)
         tried = act(refined.sql) if refined.mends else current
@@ -64,6 +66,16 @@ def settle(sql: str, outcome: StepOutcome, act: Act, shape: Shape) -> Settled:
         text, current = refined.sql, tried
     mended = MendedStatement(sql=text, mends=tuple(mends))
     return Settled(_checked(current, mended), mended)
+
+
+def _unproven(outcome: StepOutcome) -> StepOutcome:
+    """The outcome of a statement that cannot be brought to run: no answer, said as such, its class kept for a retry."""
+    fault = outcome.fault
+    if fault is None or not is_mendable(fault):
+        return outcome
+    message = f"no statement for it could be proven by the schema ({fault.message.rstrip('.')})"
+    told = fault.model_copy(update={"code": UNMENDED, "message": message})
+    return outcome.model_copy(update={"fault": told})
 
 
 def describe(mended: MendedStatement) -> str:

@@ -29,7 +29,7 @@ from rag_core.workers.reflection import classify, fault_of, wrong_name
 from rag_core.workers.sql_candidates import TEMPERATURE, choose, doubtful, settled
 from rag_core.workers.sql_card import describe_schema
 from rag_core.workers.sql_grammar import build_grammar
-from rag_core.workers.sql_repair.mender import MENDABLE
+from rag_core.workers.sql_repair.mender import is_mendable
 from rag_core.workers.sql_repair.shape import Shape
 from rag_core.workers.sql_settle import describe, settle
 
@@ -201,7 +201,7 @@ class SqlWorker:
         self, step: SqlStep, sql: str, outcome: StepOutcome, attempt: int, confidence: float
     ) -> tuple[StepOutcome, str]:
         """A model's statement after its mends by code, and what they were."""
-        if outcome.fault is not None and outcome.fault.fault_class not in MENDABLE:
+        if outcome.fault is not None and not is_mendable(outcome.fault):
             return outcome, ""
         if outcome.sql is not None and not outcome.sql.tables:
             # What was made up without reading anything is no evidence, however well it is put.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from rag_core.workers.sql_repair.kinds import Kind, kind_of
@@ -12,6 +14,8 @@ _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _TIMES = ("date", "timestamp")
 _NUMBERS = ("integer", "number")
 CONFIDENCE = 0.85
+_SPAN = re.compile(r"^\d+ (?:second|minute|hour|day|week|month|year)s?$", re.IGNORECASE)
+_MONTH = re.compile(r"^\d{4}-\d{2}$")
 
 
 def mend_types(tree: exp.Expr, shape: Shape) -> list[Mend]:
@@ -27,7 +31,7 @@ def mend_types(tree: exp.Expr, shape: Shape) -> list[Mend]:
     return mends
 
 
-def _mended(node: exp.Expr, shape: Shape) -> exp.Expr | None:
+def _mended(node: exp.Expr, shape: Shape) -> exp.Expr | None:  # noqa: C901 - one branch a node
     if isinstance(node, exp.Like | exp.ILike):
         return _as_text(node, shape)
     if isinstance(node, _COMPARISONS):
@@ -41,6 +45,17 @@ def _mended(node: exp.Expr, shape: Shape) -> exp.Expr | None:
             node.set("this", exp.cast(node.this, "numeric"))
             return node
         return None
+    if isinstance(node, exp.Trunc) and kind_of(node.this, shape) not in _TIMES:
+        node.set("this", exp.cast(node.this, "numeric"))
+        return node
+    if isinstance(node, exp.StrToDate | exp.StrToTime | exp.UnixToTime) and kind_of(node.this, shape) in _TIMES:
+        # What is a time already need not be read from text.
+        new = exp.cast(node.this.copy(), "date" if isinstance(node, exp.StrToDate) else "timestamp")
+        node.replace(new)
+        return new
+    if isinstance(node, exp.GroupConcat) and kind_of(node.this, shape) in (*_NUMBERS, *_TIMES):
+        node.set("this", exp.cast(node.this, "text"))
+        return node
     if isinstance(node, exp.Sum | exp.Avg):
         return _aggregate(node, shape)
     if isinstance(node, exp.Extract):
@@ -59,6 +74,10 @@ def _as_text(node: exp.Expr, shape: Shape) -> exp.Expr | None:
 
 
 def _compare(node: exp.Expr, shape: Shape) -> exp.Expr | None:
+    month = node.expression
+    if isinstance(node.this, exp.TimestampTrunc) and isinstance(month, exp.Literal) and _MONTH.match(month.name):
+        node.set("expression", exp.Literal.string(f"{month.name}-01"))
+        return node
     left, right = kind_of(node.this, shape), kind_of(node.expression, shape)
     fixed = _fit(node.expression, left, right, isinstance(node, exp.EQ | exp.NEQ))
     if fixed is not None:
@@ -81,6 +100,8 @@ def _fit(node: exp.Expr, wanted: Kind, own: Kind, equal: bool) -> exp.Expr | Non
         return exp.cast(node, "numeric")
     if own == "text" and wanted in (*_TIMES, "interval"):
         return exp.cast(node, wanted)
+    if wanted == "integer" and isinstance(node, exp.TimestampTrunc):
+        return exp.Extract(this=exp.var(node.text("unit").upper() or "YEAR"), expression=node.this.copy())
     if wanted == "integer" and own in _TIMES:
         return exp.Extract(this=exp.var("YEAR"), expression=node.copy())
     if wanted == "boolean" and isinstance(node, exp.Literal) and node.name in ("0", "1"):
@@ -112,11 +133,18 @@ def _between(node: exp.Between, shape: Shape) -> exp.Expr | None:
 def _shift(node: exp.Add | exp.Sub, shape: Shape) -> exp.Expr | None:
     """Adding to or taking from a time that is kept as text, or whole days from a timestamp."""
     left, right = kind_of(node.this, shape), kind_of(node.expression, shape)
+    if isinstance(node, exp.Add) and "text" in (left, right) and {left, right} <= {"text", "unknown"}:
+        joined = exp.DPipe(this=node.this.copy(), expression=node.expression.copy())
+        node.replace(joined)
+        return joined
     if left == "text" and right in (*_TIMES, "interval"):
         node.set("this", exp.cast(node.this, "date" if right == "date" else "timestamp"))
         return node
     if right == "text" and left in _TIMES:
         node.set("expression", exp.cast(node.expression, "date" if left == "date" else "timestamp"))
+        return node
+    if left in _TIMES and isinstance(node.expression, exp.Literal) and _SPAN.match(node.expression.name):
+        node.set("expression", exp.Interval(this=node.expression.copy()))
         return node
     if left == "timestamp" and right == "integer" and isinstance(node.expression, exp.Literal):
         node.set("expression", exp.Interval(this=exp.Literal.string(f"{node.expression.name} days")))

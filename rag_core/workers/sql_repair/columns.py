@@ -58,7 +58,7 @@ class ColumnMender:
             return
         if any(source.has(name) is not False for outer in scope.outer for source in outer.sources):
             return
-        if projected is not None and self._substitute(column, projected, clause):
+        if projected is not None and self._substitute(column, projected):
             return
         if self._as_literal(column):
             return
@@ -114,9 +114,9 @@ class ColumnMender:
         equal = all(f"{source.written.lower()}.{name}" in text for source in holders)
         self._note("ambiguous", before, column, 0.95 if equal else 0.7)
 
-    def _substitute(self, column: exp.Column, projected: exp.Expr, clause: str) -> bool:
+    def _substitute(self, column: exp.Column, projected: exp.Expr) -> bool:
         """Puts the expression of an output name where only columns may stand."""
-        if any(node is column for node in projected.walk()) or (clause == "where" and projected.find(exp.AggFunc)):
+        if any(node is column for node in projected.walk()):
             return False
         before = column.sql(dialect=self._shape.dialect)
         simple = isinstance(projected, exp.Column | exp.Func | exp.Literal)

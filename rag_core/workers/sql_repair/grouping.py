@@ -21,8 +21,9 @@ def complete_groups(tree: exp.Expr, shape: Shape) -> list[Mend]:
             continue
         known = {item.sql(dialect=shape.dialect).lower() for item in (group.expressions if group is not None else ())}
         known |= _named_items(select, known, shape)
+        mends += _order_groups(select, known, shape) if group is not None else []
         added: list[str] = []
-        for item in _outside(select):
+        for item in _outside(select, known, shape):
             text = item.sql(dialect=shape.dialect)
             if text.lower() not in known and not _covered(item, known, shape):
                 known.add(text.lower())
@@ -33,6 +34,28 @@ def complete_groups(tree: exp.Expr, shape: Shape) -> list[Mend]:
                 group.append("expressions", item.copy())
         if added:
             mends.append(Mend(kind="group_by", before="", after=", ".join(added), confidence=0.8))
+    return mends
+
+
+def _order_groups(select: exp.Select, known: set[str], shape: Shape) -> list[Mend]:
+    """Groups are ordered by what they are formed by, else by the extreme of each: another group would split them."""
+    order = select.args.get("order")
+    given = {item.alias_or_name.lower() for item in select.selects}
+    items = [item.unalias() for item in select.selects]
+    split = [item for item in items if item.sql(shape.dialect).lower() not in known]
+    shown = {column.sql(shape.dialect).lower() for item in split for column in _bare_columns(item)}
+    formed = {item.sql(shape.dialect).lower(): item for item in select.args["group"].expressions}
+    mends = []
+    for ordered in order.expressions if order is not None else ():
+        column = ordered.this
+        text = column.sql(shape.dialect).lower()
+        if not isinstance(column, exp.Column) or text in known | shown or (not column.table and text in given):
+            continue
+        holding = [item for item in formed.values() if any(part == column for part in item.find_all(exp.Column))]
+        extreme = exp.Max if ordered.args.get("desc") else exp.Min
+        new = holding[0].copy() if len(holding) == 1 else extreme(this=column.copy())
+        ordered.set("this", new)
+        mends.append(Mend(kind="group_by", before=text, after=new.sql(shape.dialect), confidence=0.75))
     return mends
 
 
@@ -64,7 +87,7 @@ def _windowed(node: exp.Expr) -> bool:
     return isinstance(node.parent, exp.Window)
 
 
-def _outside(select: exp.Select) -> list[exp.Expr]:
+def _outside(select: exp.Select, known: set[str], shape: Shape) -> list[exp.Expr]:
     """What is read outside of aggregates: whole output expressions, and columns of HAVING and ORDER BY."""
     found: list[exp.Expr] = []
     for item in select.selects:
@@ -77,7 +100,11 @@ def _outside(select: exp.Select) -> list[exp.Expr]:
     for part in ("having", "order"):
         clause = select.args.get(part)
         if clause is not None:
-            found += [column for column in _bare_columns(clause) if column.table or column.name.lower() not in names]
+            parts = clause.expressions if part == "order" else [clause]
+            for item in parts:
+                if item.this.sql(dialect=shape.dialect).lower() not in known:
+                    bare = _bare_columns(item)
+                    found += [column for column in bare if column.table or column.name.lower() not in names]
     return found
 
 

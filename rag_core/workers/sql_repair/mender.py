@@ -14,14 +14,23 @@ from sqlglot import exp
 
 from rag_core.workers.outcome import Fault
 from rag_core.workers.sql_repair.casts import mend_types
+from rag_core.workers.sql_repair.dialects import is_foreign_call, translate_calls
 from rag_core.workers.sql_repair.grouping import (
     complete_groups,
     drop_grouped_aggregates,
     move_aggregates,
     order_distinct,
 )
+from rag_core.workers.sql_repair.imagined import fold_imagined
 from rag_core.workers.sql_repair.mends import Mend, MendedStatement
 from rag_core.workers.sql_repair.names import mend_names
+from rag_core.workers.sql_repair.nesting import (
+    compare_with_all,
+    filter_windows,
+    one_column,
+    respelt,
+    unnest_aggregates,
+)
 from rag_core.workers.sql_repair.ratios import mend_divisions
 from rag_core.workers.sql_repair.shape import Shape
 from rag_core.workers.sql_repair.spelling import (
@@ -42,7 +51,10 @@ _Mend = Callable[[exp.Expr, Shape], list[Mend]]
 # By what the database says, the first that fits.
 _BY_MESSAGE: Sequence[tuple[str, tuple[_Mend, ...]]] = (
     (r"must appear in the GROUP BY clause|ungrouped column", (complete_groups,)),
-    (r"aggregate functions are not allowed in WHERE", (move_aggregates,)),
+    (r"aggregate functions are not allowed in WHERE", (compare_with_all, move_aggregates)),
+    (r"window functions are not allowed in", (filter_windows,)),
+    (r"aggregate function calls cannot be nested", (unnest_aggregates,)),
+    (r"subquery has too many columns|must return only one column", (one_column,)),
     (r"aggregate functions are not allowed in GROUP BY", (drop_grouped_aggregates,)),
     (r"for SELECT DISTINCT, ORDER BY", (order_distinct,)),
     (r"invalid reference to FROM-clause entry", (cross_joins,)),
@@ -51,37 +63,55 @@ _BY_MESSAGE: Sequence[tuple[str, tuple[_Mend, ...]]] = (
     (r"operator does not exist|does not exist.*argument types|^function|invalid input syntax|argument of|"
      r"cannot be cast|could not determine|types .* cannot be matched|must be type", (mend_types,)),
 )  # fmt: skip
+# Functions that the database has itself, so that a fault is one of their arguments.
+_OWN = frozenset({"to_date", "to_timestamp", "to_char", "round", "trunc", "string_agg", "date_trunc", "extract"})
 _UNKNOWN_FUNCTION = re.compile(r"function (?:pg_catalog\.)?(?P<name>\w+)\(.*does not exist")
+
+
+def is_mendable(fault: Fault) -> bool:
+    """Whether code may mend a fault: a function of another database is put otherwise, no refusal is got around."""
+    return fault.fault_class in MENDABLE or is_foreign_call(fault.message)
 
 
 def mend_statement(sql: str, fault: Fault, shape: Shape) -> MendedStatement:
     """The statement mended for one fault; unchanged and without mends where nothing is known to do."""
     unchanged = MendedStatement(sql=sql)
-    if fault.fault_class not in MENDABLE:
+    if not is_mendable(fault):
         return unchanged
-    tree, mends = _parse(sql, shape)
+    # Before the names: a unit such as month would be taken for a column.
+    translated, mends = translate_calls(sql, shape)
+    tree, mends = (translated, mends) if translated is not None else _parse(sql, shape)
     if tree is None:
         return unchanged
-    unknown = _UNKNOWN_FUNCTION.search(fault.message)
-    if unknown is not None:
-        # Before the names: a unit such as month would be taken for a column.
+    unknown = _UNKNOWN_FUNCTION.search(fault.message) if not mends else None
+    if unknown is not None and unknown["name"].lower() not in _OWN:
         other, told = read_function(sql, unknown["name"], shape)
         if other is not None:
             tree, mends = other, told
+    if fault.fault_class == "unknown_table":
+        mends += fold_imagined(tree, shape)
     mends += mend_names(tree, shape)
+    mends = mends or _mend_by_message(sql, tree, fault, shape)
     if not mends:
-        for pattern, menders in _BY_MESSAGE:
-            if re.search(pattern, fault.message):
-                for mender in menders:
-                    mends += mender(tree, shape)
-                break
+        return unchanged
+    return MendedStatement(sql=tree.sql(dialect=shape.dialect), mends=tuple(mends))
+
+
+def _mend_by_message(sql: str, tree: exp.Expr, fault: Fault, shape: Shape) -> list[Mend]:
+    """What the database complained of, where all names are right; at the last the statement in our own spelling."""
+    mends: list[Mend] = []
+    for pattern, menders in _BY_MESSAGE:
+        if re.search(pattern, fault.message):
+            for mender in menders:
+                mends += mender(tree, shape)
+            break
     if not mends and fault.fault_class == "type":
         mends += mend_types(tree, shape)
     if not mends and fault.fault_class == "syntax":
         mends += quote_aliases(tree, shape)
-    if not mends:
-        return unchanged
-    return MendedStatement(sql=tree.sql(dialect=shape.dialect), mends=tuple(mends))
+    if not mends and fault.fault_class in ("syntax", "type"):
+        mends += respelt(sql, tree, shape)
+    return mends
 
 
 def _parse(sql: str, shape: Shape) -> tuple[exp.Expr | None, list[Mend]]:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from rag_core.workers.sql_repair.columns import ColumnMender
+from rag_core.workers.sql_repair.grain import keep_grain
+from rag_core.workers.sql_repair.idle_joins import asked_sources, drop_idle
 from rag_core.workers.sql_repair.join_conditions import mend_joins
 from rag_core.workers.sql_repair.mends import Mend
 from rag_core.workers.sql_repair.replacements import replace_sources
@@ -69,6 +71,7 @@ class _Walker:
             source = self._source(entry.this, scope)
             if source is not None:
                 scope.sources.append(source)
+        written, asked, told = {item.written for item in scope.sources}, asked_sources(scope), len(self.mends)
         self.mends += replace_sources(scope, self._shape)
         self.mends += mend_joins(scope, self._shape)
         mender = ColumnMender(scope, self._shape)
@@ -78,6 +81,9 @@ class _Walker:
             if not mender.mends:
                 break
         self.mends += mender.mends
+        if len(self.mends) > told:
+            self.mends += drop_idle(scope, asked, self._shape)
+            self.mends += keep_grain(scope, written | {item.written for item in scope.sources[:1]}, self._shape)
         entries = {id(item.this) for item in ([from_] if from_ is not None else []) + joins_of(select)}
         for node in list(own_nodes(select)):
             below = node is not select and isinstance(node, exp.Query) and id(node) not in entries

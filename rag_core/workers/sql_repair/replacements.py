@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from rag_core.policy.names import similarity
+from rag_core.workers.sql_repair.grain import count_keys_once
 from rag_core.workers.sql_repair.mends import Mend
 from rag_core.workers.sql_repair.shape import Shape, TableShape
 from rag_core.workers.sql_repair.sources import Scope, Source, joins_of, own_columns
@@ -43,7 +44,8 @@ def replace_sources(scope: Scope, shape: Shape) -> list[Mend]:
         node.set("db", None if found is table else shape.rules.identifier(table.schema_name))
         if node.args.get("alias") is None:
             source.name, source.written = shape.rules.catalog_key(table.name), table.name
-        source.table = table
+        wrong, source.table = source.table, table
+        count_keys_once(scope, source, wrong, shape)
         mends.append(Mend(kind="table_name", before=before, after=table.name, confidence=CONFIDENCE))
     return mends
 

@@ -8,7 +8,7 @@ from rag_core.datamodel.evidence import SqlEvidence
 from rag_core.datamodel.query import QueryResult, ResultColumn
 from rag_core.workers.outcome import Fault, StepOutcome
 from rag_core.workers.sql_repair.shape import Shape
-from rag_core.workers.sql_settle import MENDED_EMPTY, describe, settle
+from rag_core.workers.sql_settle import MENDED_EMPTY, UNMENDED, describe, settle
 
 CATALOG = Catalog(
     dialect="postgres",
@@ -84,8 +84,17 @@ def test_what_mending_does_not_bring_to_run_keeps_its_first_fault() -> None:
     other = Fault(fault_class="timeout", code="timeout", message="too slow")
     found = settled(World({sql: unknown("orderid"), mended: other}), sql)
     assert found.outcome.fault is not None
-    assert (found.outcome.fault.code, found.outcome.fault.sql) == ("unknown_column", sql)
+    assert (found.outcome.fault.code, found.outcome.fault.sql) == (UNMENDED, sql)
+    assert found.outcome.fault.fault_class == "unknown_column"  # a chat model may still be asked again
+    assert "no statement for it could be proven by the schema" in found.outcome.fault.message
     assert found.mended.mends == ()
+
+
+def test_a_fault_that_is_not_the_statements_is_told_as_it_is() -> None:
+    slow = Fault(fault_class="timeout", code="timeout", message="too slow")
+    found = settled(World({"SELECT 1 FROM orders": slow}), "SELECT 1 FROM orders")
+    assert found.outcome.fault is not None
+    assert (found.outcome.fault.code, found.outcome.fault.message) == ("timeout", "too slow")
 
 
 def test_a_mended_statement_that_finds_nothing_is_no_answer() -> None:
