@@ -29,6 +29,15 @@ def test_wide_gaps_part_words_where_no_space_is_written() -> None:
     assert close_up(line("S U M M A R Y T A B L E", 0, 146), found).text == "SUMMARY TABLE"
 
 
+@pytest.mark.parametrize(("gap", "told"), [(2.7, "4 ANNOTATION CAMPAIGN"), (0.9, "4 ANNOTATIONCAMPAIGN")])
+def test_a_narrow_space_between_words_in_capitals_parts_them(gap: float, told: str) -> None:
+    found = [line("4", 0, 6), *(line(c, 17 + at * 8, 25 + at * 8) for at, c in enumerate("ANNOTATION"))]
+    found += [line(c, 97 + gap + at * 8, 105 + gap + at * 8) for at, c in enumerate("CAMPAIGN")]
+    joined = line("4 ANNOTATIONCAMPAIGN", 0, found[-1].box.right)
+    assert may_be_spaced(joined.text)
+    assert close_up(joined, found).text == told
+
+
 def test_single_letters_that_are_words_stay_apart() -> None:
     text = "A B C D E are the choices"
     found = characters(text, 0)
@@ -46,6 +55,8 @@ def test_lines_whose_characters_do_not_fit_are_left_alone() -> None:
     [
         ("Sl i ght l y spaced l i ne of tex t", True),
         ("L E T T E R", True),
+        ("ANNOTATIONCAMPAIGN", True),
+        ("MAX_CONNECTIONS_PER_HOST is set", False),
         ("I have a plan for the next quarter", False),
         ("1 2 3 4 5", False),
         ("A B", False),
