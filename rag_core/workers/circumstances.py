@@ -52,9 +52,11 @@ _DONE = re.compile(
     r"(?:about|against|for|on|with)\b|\b(?:what|which) (?:counter)?measures?\b",
     _FLAGS,
 )
+# What should last or be so is a property and no deed.
 _DEED = re.compile(
-    r"\b(?:will|shall|must|should|(?:is|are) (?:now )?(?:to|being)|plan(?:s|ned)?|decided|agreed|propos\w+|"
-    r"offer(?:s|ed)|mov(?:e[sd]?|ing)|spread|stagger\w*|introduc\w+|add(?:s|ed)|stop(?:s|ped)|replac\w+|set up)\b",
+    r"\b(?:will|shall|must|should(?! (?:last|be|have|hold|take|stay)\b)|(?:is|are) (?:now )?(?:to|being)|"
+    r"plan(?:s|ned)?|decided|agreed|propos\w+|offer(?:s|ed)|mov(?:e[sd]?|ing)|spread|stagger\w*|introduc\w+|"
+    r"add(?:s|ed)|stop(?:s|ped)|replac\w+|set up)\b",
     _FLAGS,
 )
 

@@ -106,6 +106,8 @@ def test_by_how_much_is_told_as_a_difference(question: str, quote: str, doubted:
     [
         ("What is done about the rats in the cellar?", "The rats live in the cellar.", "", True),
         ("What is done about the rats in the cellar?", "The cellar will be walled up.", "", False),
+        ("What is done about the rats in the cellar?", "The cellar should last a hundred years.", "", True),
+        ("What is done about the rats in the cellar?", "The warden should keep two cats.", "", False),
         ("What is done about the rats in the cellar?", "Two cats for the cellar.", "Measures", False),
         ("What was decided on the rats?", "Rats were seen in May.", "", True),
         ("What was decided on the rats?", "The house agreed to buy two cats.", "", False),
