@@ -97,9 +97,7 @@ def test_another_step_and_another_code_are_searched_anew(
     assert len(search.asked) > asked
 
 
-@pytest.mark.parametrize(
-    "step", [_step("How often is the kraken fed currently?"), _step(recency_half_life_days=30.0)]
-)
+@pytest.mark.parametrize("step", [_step("How often is the kraken fed currently?"), _step(recency_half_life_days=30.0)])
 def test_what_depends_on_the_day_is_never_kept(store: Store, search: CountedSearch, step: SearchStep) -> None:
     SearchRunner(search, None, store).run(step, attempt=1)
     assert _kept(store) == 0
