@@ -11,6 +11,9 @@ DocumentState = Literal[
 ]
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote"]
 
+# Metadata that keeps the author's own word for a document's type where the rules have another one for it.
+STATED_TYPE = "document_type_stated"
+
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:

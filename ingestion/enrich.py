@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ingestion.config import EnrichmentRules, PropertyRule, TypeRule
-from ingestion.documents import ConvertedDocument, SourceFile
+from ingestion.documents import STATED_TYPE, ConvertedDocument, SourceFile
 from ingestion.language import detect_language
 
 _ISO = re.compile(r"((?:19|20)\d{2})-(\d{2})-(\d{2})")
@@ -114,8 +114,10 @@ def _plain(value: Any) -> Any:
 def _settle_type(found: _Found, document: ConvertedDocument, file: SourceFile, rules: EnrichmentRules) -> None:
     stated = found.metadata.get("document_type")
     if isinstance(stated, str) and stated.strip():
-        word = _word(stated)
-        found.put("document_type", rules.aliases.get(word, word), found.origins.get("document_type", "frontmatter"))
+        word, origin = _word(stated), found.origins.get("document_type", "frontmatter")
+        found.put("document_type", rules.aliases.get(word, word), origin)
+        if word in rules.aliases:
+            found.put(STATED_TYPE, word, origin)
         return
     scores = list(type_scores(document, file, rules))
     if scores:

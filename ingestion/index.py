@@ -12,7 +12,7 @@ from typing import Any
 
 import psycopg
 
-from ingestion.documents import Chunk, ConvertedDocument, SourceFile
+from ingestion.documents import STATED_TYPE, Chunk, ConvertedDocument, SourceFile
 from ingestion.spelling import spell
 from rag_core.connectors.sql_files import statement
 from rag_core.connectors.store import Store
@@ -76,9 +76,13 @@ def prepare_chunk(chunk: Chunk, windows: Iterable[bytes]) -> PreparedChunk:
 
 
 def attributes(source: str, path: str, state: str, metadata: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(name, value) pairs that filters compare with: every scalar of the metadata, lists value by value."""
+    """(name, value) pairs that filters compare with: every scalar of the metadata, lists value by value.
+
+    A document is found by the type that it has and by its author's own word for it.
+    """
     pairs: dict[tuple[str, str], None] = {}
-    for name, value in [("source", source), ("path", path), ("state", state), *metadata.items()]:
+    for key, value in [("source", source), ("path", path), ("state", state), *metadata.items()]:
+        name = "document_type" if key == STATED_TYPE else key
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, str | int | float | bool):
                 text = str(item).strip().casefold()

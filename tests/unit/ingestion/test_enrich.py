@@ -173,3 +173,12 @@ def test_a_date_in_the_name_is_a_last_resort(rules: EnrichmentRules) -> None:
 
 def test_a_list_of_owners_is_one_text(rules: EnrichmentRules) -> None:
     assert enrich(document("A", metadata={"owners": ["Ann", "Bo"]}), file(), rules).metadata["owner"] == "Ann, Bo"
+
+
+def test_the_authors_own_word_for_a_type_is_kept_beside_the_type_of_the_house() -> None:
+    house = EnrichmentRules(aliases={"policy": "standard"})
+    renamed = enrich(document("Travel", metadata={"document_type": "Policy"}), file(), house)
+    assert renamed.metadata["document_type"] == "standard"
+    assert renamed.metadata["document_type_stated"] == "policy"
+    plain = enrich(document("Travel", metadata={"document_type": "standard"}), file(), house)
+    assert "document_type_stated" not in plain.metadata

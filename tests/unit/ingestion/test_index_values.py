@@ -72,3 +72,11 @@ def test_chunks_of_equal_text_have_equal_digests_whatever_their_place() -> None:
     other = prepare_chunk(Chunk(0, "text", "Other", ("a",), None, 3), [])
     assert first.digest == second.digest != other.digest
     assert text_hash("a") != text_hash("b")
+
+
+def test_a_type_is_found_by_the_word_of_the_author_too() -> None:
+    pairs = attributes("docs", "a.md", "ok", {"document_type": "standard", "document_type_stated": "policy"})
+    assert [pair for pair in pairs if pair[0].startswith("document_type")] == [
+        ("document_type", "standard"),
+        ("document_type", "policy"),
+    ]
