@@ -93,7 +93,8 @@ KINDS = {
     "deleted files, and listings that failed": (
         f"{PIPELINE}:test_documents_are_pruned_only_when_asked",
         f"{PIPELINE}:test_an_empty_listing_prunes_nothing",
-        f"{PIPELINE}:test_a_folder_that_cannot_be_listed_prunes_nothing",
+        f"{MADE}.test_gone:test_a_folder_that_cannot_be_read_keeps_all_of_its_root",
+        f"{MADE}.test_gone:test_a_folder_that_lists_nothing_removes_nothing_and_is_told_by_name",
         f"{PIPELINE}:test_too_many_deletions_are_refused",
     ),
     "one section of many changed": (

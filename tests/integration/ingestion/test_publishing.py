@@ -48,7 +48,7 @@ def work(store: Store, rules: IngestionRules, texts: dict[str, str]) -> list[str
         run_id=runs.new_run_id(), complete=True, discovered=len(files), unchanged=0, moved=0, known=0, seconds=0.0
     )
     with store.connection() as connection:
-        runs.save_run(connection, record, [], [files])
+        runs.save_run(connection, record, [files])
     worker = DocumentWorker(store, embedder, rules, version, record.run_id)
     done = [file.relative_path for file, _ in worker.work_off(files, Texts(texts))]
     judge_documents(store, record.run_id, max_tokens=rules.chunks.max_tokens)
